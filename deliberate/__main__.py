@@ -1,0 +1,5 @@
+"""``python -m deliberate``."""
+
+from deliberate.cli import main
+
+main()

@@ -1,0 +1,16 @@
+"""The command line: ``deliberate`` and ``deliberate-eval`` are the same program.
+
+``_app`` declares every verb and its flags; each verb lies in a module of its own, imported when it is called, so that
+``--help`` costs next to nothing. ``_exits`` turns whatever happens into one message and one exit code.
+"""
+
+from __future__ import annotations
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Runs the command line and exits."""
+    from deliberate.cli._app import app  # noqa: PLC0415  importing the package must not build the command line
+
+    app()

@@ -1,0 +1,236 @@
+"""Every verb and its flags. Nothing heavy is imported here: a verb's module is, when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="deliberate",
+    help="Several judges vote on an output; one defensible verdict comes out.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="One JSON object on standard output; text on standard error.")]
+LedgerFlag = Annotated[Path | None, typer.Option("--ledger", help="The file of the record.", metavar="FILE")]
+
+
+def _call(ctx: typer.Context, module: str, function: str) -> None:
+    """Runs a verb with its flags, as they were declared."""
+    from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
+
+    verb = getattr(import_module(f"deliberate.cli.{module}"), function)
+    arguments = {name.rstrip("_"): value for name, value in ctx.params.items()}
+    wait_for(lambda: verb(**arguments))
+
+
+@app.command()
+def ask(
+    ctx: typer.Context,
+    output: Annotated[str, typer.Argument(help="The file to judge, or - for standard input.", metavar="OUTPUT|-")],
+    task: Annotated[str, typer.Option(help="What was asked for; @FILE reads it from a file.")] = "",
+    reference: Annotated[
+        str | None, typer.Option(help="What was expected; @FILE reads it from a file.", metavar="TEXT|@FILE")
+    ] = None,
+    rubric: Annotated[str | None, typer.Option(help="How to judge: a rubric's name or folder.")] = None,
+    criteria: Annotated[str, typer.Option(help="How to judge, in free words, instead of a rubric.")] = "",
+    panel: Annotated[str | None, typer.Option(help="Who judges: a panel's name or file.")] = None,
+    judge: Annotated[list[str] | None, typer.Option(help="A model; several make a panel.", metavar="MODEL")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Parts, weights and gates: a plan file.", metavar="FILE")] = None,
+    category: Annotated[str | None, typer.Option(help="What kind of task it was.")] = None,
+    rule: Annotated[str | None, typer.Option(help="Which bracket wins: plurality, median, mean, unanimous.")] = None,
+    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
+    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds at the most.", min=1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the order in which peers are shown.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="Gate: least score, 0-100.", min=0, max=100)] = None,
+    min_bracket: Annotated[str | None, typer.Option(help="Gate: least bracket.")] = None,
+    max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers.", min=0)] = None,
+    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
+    ] = None,
+    baseline: Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")] = None,
+    max_drop: Annotated[float, typer.Option(help="Gate: most points below the baseline.", min=0)] = 0.0,
+    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
+    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
+    in_flight: Annotated[int | None, typer.Option(help="Calls at once at one provider and key.", min=1)] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
+    ledger: LedgerFlag = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew what the ledger already holds.")] = False,
+    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let scripts run outside a sandbox.")] = False,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    modules: Annotated[
+        list[str] | None, typer.Option("--import", help="A module with parts of your own.", metavar="MODULE")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Calls, tokens and cost; nothing is asked.")] = False,
+    out: Annotated[
+        list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Puts one output before a panel, or through a plan, and says the verdict."""
+    _call(ctx, "_ask", "ask")
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    run: Annotated[str | None, typer.Argument(help="A run; none lists all.", metavar="[RUN]")] = None,
+    ledger: LedgerFlag = None,
+    out: Annotated[
+        list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Lists runs, or shows one."""
+    _call(ctx, "_show", "show")
+
+
+@app.command()
+def doctor(ctx: typer.Context, ledger: LedgerFlag = None, as_json: JsonFlag = False) -> None:
+    """Looks at this installation, and says what to do next."""
+    _call(ctx, "_doctor", "doctor")
+
+
+@app.command()
+def schema(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="verdict, plan, panel or rubric.")] = "verdict",
+) -> None:
+    """Prints a JSON Schema."""
+    _call(ctx, "_schema", "schema")
+
+
+def _group(name: str, text: str) -> typer.Typer:
+    group = typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(group)
+    return group
+
+
+rubric = _group("rubric", "How to judge: rubrics.")
+judge = _group("judge", "Who judges: agent cards and models.")
+panel = _group("panel", "Who judges together: panels.")
+evaluator = _group("evaluator", "What scores a case: evaluators.")
+models = _group("models", "Local models: weights, checks, calibration.")
+
+NameArgument = Annotated[str, typer.Argument(help="Its name, or its file.", metavar="NAME")]
+PathArgument = Annotated[Path, typer.Argument(help="A file.", metavar="PATH")]
+
+
+@rubric.command("ls")
+def rubric_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
+    """Lists all rubrics that can be chosen."""
+    _call(ctx, "_catalog", "list_rubrics")
+
+
+@rubric.command("show")
+def rubric_show(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
+    """Shows a rubric: dimensions, weights, text."""
+    _call(ctx, "_catalog", "show_rubric")
+
+
+@judge.command("ls")
+def judge_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
+    """Lists all agent cards."""
+    _call(ctx, "_catalog", "list_judges")
+
+
+@judge.command("show")
+def judge_show(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
+    """Shows an agent card."""
+    _call(ctx, "_catalog", "show_judge")
+
+
+@judge.command("ping")
+def judge_ping(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="An agent card's name, or a model.", metavar="NAME|MODEL")],
+    model: Annotated[str | None, typer.Option(help="The model, where the card names none.")] = None,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Asks a judge one easy question, and shows its reply, raw and read."""
+    _call(ctx, "_ping", "ping")
+
+
+@panel.command("ls")
+def panel_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
+    """Lists all panels."""
+    _call(ctx, "_catalog", "list_panels")
+
+
+@panel.command("show")
+def panel_show(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
+    """Shows a panel: seats, protocol, rules."""
+    _call(ctx, "_catalog", "show_panel")
+
+
+@evaluator.command("ls")
+def evaluator_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
+    """Lists all evaluators, and whether they ask a model."""
+    _call(ctx, "_catalog", "list_evaluators")
+
+
+@evaluator.command("show")
+def evaluator_show(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
+    """Shows an evaluator: what it does, its parameters and their defaults."""
+    _call(ctx, "_catalog", "show_evaluator")
+
+
+@models.command("fetch")
+def models_fetch(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Which one.", metavar="[NAME]")] = "qwen2.5-coder-1.5b",
+) -> None:
+    """Fetches the pinned weights of a local model (about 1 GB), and verifies them."""
+    _call(ctx, "_models", "fetch")
+
+
+@models.command("add")
+def models_add(
+    ctx: typer.Context,
+    path: PathArgument,
+    name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
+) -> None:
+    """Adds a GGUF file of your own."""
+    _call(ctx, "_models", "add")
+
+
+@models.command("ls")
+def models_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
+    """Lists local models."""
+    _call(ctx, "_models", "ls")
+
+
+@models.command("rm")
+def models_rm(ctx: typer.Context, name: NameArgument) -> None:
+    """Removes a local model."""
+    _call(ctx, "_models", "rm")
+
+
+@models.command("check")
+def models_check(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
+    """Tries whether a model can judge: refuses one whose answer is constant or follows the order of labels."""
+    _call(ctx, "_models", "check")
+
+
+@models.command("calibrate")
+def models_calibrate(
+    ctx: typer.Context,
+    name: NameArgument,
+    anchors: Annotated[Path, typer.Option("--from", help="4 to 8 labelled outputs, JSONL.", metavar="FILE")],
+    rubric: Annotated[str, typer.Option(help="Whose questions to calibrate.")] = "general",
+) -> None:
+    """Fits a local model's offsets to labelled outputs."""
+    _call(ctx, "_models", "calibrate")

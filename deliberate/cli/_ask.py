@@ -1,0 +1,259 @@
+"""``ask``: one output before a panel, or through a plan."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import msgspec
+
+from deliberate import plugins
+from deliberate.cli._exits import say
+from deliberate.cli._read import addresses, case_text, text_or_file
+from deliberate.cli._result import baseline_score, print_result, result_for
+from deliberate.engine import Estimate, Session
+from deliberate.errors import ConfigError, LedgerError
+from deliberate.evaluators import Evaluator, plan_of
+from deliberate.evaluators.composite import Composite
+from deliberate.evaluators.deliberation import Deliberation
+from deliberate.gates import Required
+from deliberate.library import Library
+from deliberate.types import BallotCast, Case, Event, Panel, Record, Rules, SeatAbsent, Spec, bracket_named
+
+__all__ = ["ask"]
+
+
+class Asked(Record, frozen=True, kw_only=True):
+    """The flags of ``ask``, as they were given."""
+
+    output: str
+    task: str
+    reference: str | None
+    rubric: str | None
+    criteria: str
+    panel: str | None
+    judge: list[str] | None
+    plan: Path | None
+    category: str | None
+    rule: str | None
+    tie: str | None
+    quorum: str | None
+    rounds: int | None
+    seed: int | None
+    min_score: float | None
+    min_bracket: str | None
+    max_blockers: int | None
+    max_unread: float | None
+    min_agreement: float | None
+    baseline: str | None
+    max_drop: float
+    max_cost: float | None
+    deadline: float | None
+    in_flight: int | None
+    replay: Path | None
+    record: Path | None
+    ledger: Path | None
+    fresh: bool
+    trust_code: bool
+    api_base: list[str] | None
+    modules: list[str] | None
+    dry_run: bool
+    out: list[Path] | None
+    as_json: bool
+
+
+async def ask(**flags: object) -> int:
+    """Judges one output, prints the result, and gives the exit code."""
+    asked = Asked(**flags)  # type: ignore[arg-type]  typer has checked them
+    _import(asked.modules or ())
+    library = Library(workspace=Path.cwd())
+    required = _required(asked)
+    case, plan = _case_and_plan(asked, library)
+    heard = _Heard(shown=sys.stderr.isatty() and not asked.as_json)
+    session = Session(
+        ledger=asked.ledger,
+        max_cost_usd=asked.max_cost,
+        deadline_seconds=asked.deadline,
+        in_flight=asked.in_flight or "auto",
+        trust_code=asked.trust_code,
+        replay=asked.replay,
+        record=asked.record,
+        fresh=asked.fresh,
+        library=library,
+        api_base=addresses(asked.api_base),
+        exclusive=True,
+        on_event=heard,
+    )
+    async with session:
+        evaluator = _adjusted(session.evaluator_of(plan), asked)
+        _check_spend(evaluator, asked)
+        if asked.dry_run:
+            _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
+            return 0
+        baseline = None if asked.baseline is None else await baseline_score(session.ledger.reader, asked.baseline)
+        try:
+            evaluation = await session.evaluate(case, evaluator)
+        except LedgerError as error:
+            error.spent = True
+            raise
+        cast_at = await session.read_back(evaluation) if heard.read_back else ()
+    result = result_for(evaluation, required, baseline=baseline)
+    return await print_result(
+        case,
+        evaluation,
+        result,
+        run=heard.run,
+        ledger=session.ledger_path,
+        read_back=heard.read_back,
+        votes=heard.votes,
+        oldest=cast_at[0] if cast_at else "",
+        replayed="" if asked.replay is None else str(asked.replay),
+        out=asked.out or (),
+        as_json=asked.as_json,
+    )
+
+
+def _import(modules: Sequence[str]) -> None:
+    sys.path.insert(0, str(Path.cwd()))
+    for name in modules:
+        try:
+            import_module(name)
+        except Exception as error:  # noqa: BLE001  all: whatever the user's own module raises is theirs to see
+            what = f"{name} cannot be imported: {type(error).__name__}: {error}"
+            raise ConfigError(what, where="--import") from None
+    del sys.path[0]
+
+
+def _required(asked: Asked) -> Required:
+    try:
+        bracket = None if asked.min_bracket is None else bracket_named(asked.min_bracket)
+    except ValueError as error:
+        raise ConfigError(str(error), where="--min-bracket") from None
+    return Required(
+        min_score=asked.min_score,
+        min_bracket=bracket,
+        max_blockers=asked.max_blockers,
+        max_unread=asked.max_unread,
+        min_agreement=asked.min_agreement,
+        max_drop=None if asked.baseline is None else asked.max_drop,
+    )
+
+
+def _case_and_plan(asked: Asked, library: Library) -> tuple[Case, Evaluator | Panel | None]:
+    if asked.plan is not None and (asked.panel or asked.judge):
+        raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
+    workspace = ""
+    plan: Evaluator | Panel | None = None
+    if asked.plan is not None:
+        loaded = library.plan(asked.plan)
+        workspace = str(loaded.folder)
+        plan = plan_of(loaded.plan, panel=loaded.panel(library), where=str(asked.plan))
+    elif asked.panel is not None:
+        plan = library.panel(asked.panel, model=asked.judge[0] if asked.judge else None)
+    elif asked.judge:
+        plan = Panel.of(*asked.judge)
+    case = Case(
+        output=case_text(asked.output),
+        task=text_or_file(asked.task, where="--task"),
+        reference=None if asked.reference is None else text_or_file(asked.reference, where="--reference"),
+        category=asked.category,
+        workspace=workspace,
+    )
+    return case, plan
+
+
+def _adjusted(evaluator: Evaluator, asked: Asked) -> Evaluator:
+    """The evaluator with what the flags say about panels put into every panel of it."""
+    if isinstance(evaluator, Composite):
+        members = tuple(
+            msgspec.structs.replace(member, evaluator=_adjusted(member.evaluator, asked))
+            for member in evaluator.members
+        )
+        return msgspec.structs.replace(evaluator, members=members)
+    if isinstance(evaluator, Deliberation):
+        return msgspec.structs.replace(evaluator, panel=_panel(evaluator.panel, asked))
+    return evaluator
+
+
+def _panel(panel: Panel, asked: Asked) -> Panel:
+    if asked.criteria:
+        panel = msgspec.structs.replace(panel, rubric=None, criteria=asked.criteria)
+    elif asked.rubric is not None:
+        panel = msgspec.structs.replace(panel, rubric=asked.rubric, criteria="")
+    if asked.rounds is not None and asked.rounds > 1:
+        plugins.part("protocols", "rounds", where="--rounds")
+        panel = msgspec.structs.replace(panel, protocol=Spec(type="rounds", params={"rounds": asked.rounds}))
+    if asked.seed is not None:
+        panel = msgspec.structs.replace(panel, seed=asked.seed)
+    return msgspec.structs.replace(panel, rules=_rules(panel.rules, asked))
+
+
+def _rules(rules: Rules, asked: Asked) -> Rules:
+    if asked.rule is not None:
+        plugins.part("tallies", asked.rule, where="--rule")
+        rules = msgspec.structs.replace(rules, rule=asked.rule)
+    if asked.tie is not None:
+        rules = msgspec.structs.replace(rules, tie=tuple(part.strip() for part in asked.tie.split(",")))
+    if asked.quorum is not None:
+        rules = msgspec.structs.replace(rules, quorum=_quorum(asked.quorum))
+    return rules
+
+
+def _quorum(value: str) -> int | str:
+    if value in ("majority", "all"):
+        return value
+    if not value.isdecimal():
+        raise ConfigError(f"{value!r} is no quorum", where="--quorum", expected="majority, all, or a number of seats")
+    return int(value)
+
+
+def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
+    """A panel that leaves out votes vouches for its bracket, not for its number."""
+    if isinstance(evaluator, Composite):
+        for member in evaluator.members:
+            _check_spend(member.evaluator, asked)
+    elif isinstance(evaluator, Deliberation) and evaluator.panel.spend == "enough" and asked.min_score is not None:
+        raise ConfigError(
+            "a panel with spend: enough vouches for its bracket, not for its number",
+            where="--min-score",
+            hint="use --min-bracket, or spend: all",
+        )
+
+
+def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(estimate).decode() + "\n")
+        return
+    calls = f"{estimate.least_calls} to {estimate.most_calls} calls ({estimate.expected_calls:.1f} expected)"
+    tokens = f"about {estimate.tokens_in} tokens in and {estimate.tokens_out} out"
+    unknown = f"unknown ({', '.join(estimate.unpriced)})" if estimate.unpriced else ""
+    cost = unknown or f"${estimate.expected_usd:.4f} expected, ${estimate.low_usd:.4f} to ${estimate.worst_usd:.4f}"
+    sys.stdout.write(f"{calls}, {tokens}, cost {cost}; nothing was asked\n")
+
+
+class _Heard:
+    """Counts what happens while it happens, and says it on a terminal."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self.run = ""
+        self.votes = 0
+        self.read_back = 0
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case BallotCast():
+                self.votes += 1
+                self.read_back += event.read_back
+                told = "  (read back)" if event.read_back else ""
+                self._say(f"  {event.seat}: {event.bracket.label} {event.score:.0f}{told}")
+            case SeatAbsent():
+                self._say(f"  {event.seat}: {event.state} ({event.detail})")
+            case _:
+                self.run = getattr(event, "run", self.run)
+
+    def _say(self, text: str) -> None:
+        if self._shown:
+            say(text)

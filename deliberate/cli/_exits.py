@@ -1,0 +1,81 @@
+"""Whatever happens becomes one message and one exit code (``gates.EXIT``)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import NoReturn
+
+import anyio
+
+from deliberate.errors import ConfigError, DeliberateError, LedgerError
+from deliberate.gates import EXIT
+
+__all__ = ["say", "stop", "wait_for"]
+
+
+def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
+    """Runs a verb to its end and exits with the code it gives.
+
+    A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; Ctrl-C
+    exits 130 after what was heard is written down; anything else is a defect of ours and exits 1, with the traceback
+    in a file.
+    """
+    code = EXIT["crash"]
+    try:
+        code = anyio.run(work)
+    except ConfigError as error:
+        code = stop("usage", str(error))
+    except LedgerError as error:
+        code = stop("incomplete" if getattr(error, "spent", False) else "usage", str(error))
+    except DeliberateError as error:
+        code = stop("usage", str(error))
+    except KeyboardInterrupt:
+        code = stop("interrupted", "what was heard is in the ledger; the same command goes on from there")
+    except BrokenPipeError:
+        # Whoever read our output has gone; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except BaseExceptionGroup as group:
+        code = _of_group(group)
+    except Exception as error:  # noqa: BLE001  all: the last place that can name it
+        code = _crash(error)
+    sys.exit(code)
+
+
+def stop(name: str, message: str) -> int:
+    """Says why, and gives the exit code of that name."""
+    say(f"{EXIT[name]} {name}: {message}")
+    return EXIT[name]
+
+
+def say(text: str) -> None:
+    """Writes a line for people, on standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def _of_group(group: BaseExceptionGroup[BaseException]) -> int:
+    """One message for several errors at once: ours come first."""
+    ours = group.subgroup(DeliberateError)
+    error: BaseException = ours or group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, LedgerError):
+        return stop("incomplete", str(error))
+    if isinstance(error, DeliberateError):
+        return stop("usage", str(error))
+    if isinstance(error, KeyboardInterrupt):
+        return stop("interrupted", "what was heard is in the ledger; the same command goes on from there")
+    return _crash(error)
+
+
+def _crash(error: BaseException) -> int:
+    handle, path = tempfile.mkstemp(prefix="deliberate-crash-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        traceback.print_exception(error, file=file)
+    return stop("crash", f"{type(error).__name__}: {error}; please report it with {Path(path)}")

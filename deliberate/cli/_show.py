@@ -1,0 +1,62 @@
+"""``show``: the runs of a ledger, or one of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from deliberate.cli._result import print_result, result_for
+from deliberate.cli._table import print_json, print_rows
+from deliberate.errors import ConfigError
+from deliberate.gates import Required
+from deliberate.ledger import Reader, default_path, read_ledger
+from deliberate.types import Case, Evaluation
+
+__all__ = ["show"]
+
+
+async def show(*, run: str | None, ledger: Path | None, out: Sequence[Path] | None, as_json: bool) -> int:
+    """Lists runs, the last first, or shows the results of one."""
+    path = Path(ledger or default_path(os.environ))
+    if not path.exists():
+        raise ConfigError("there is no ledger yet", where=str(path), hint="deliberate ask makes one")
+    async with read_ledger(path) as reader:
+        if run is None:
+            return await _list(reader, as_json=as_json)
+        return await _one(reader, run, path=path, out=out or (), as_json=as_json)
+
+
+async def _list(reader: Reader, *, as_json: bool) -> int:
+    runs = await reader.runs()
+    if as_json:
+        print_json(runs)
+    else:
+        print_rows([(one.run, one.started_at, one.status) for one in runs])
+    return 0
+
+
+async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_json: bool) -> int:
+    found = await reader.run(run)
+    results = await reader.results(found.run)
+    if not results:
+        raise ConfigError(f"run {found.run} has no result", where=str(path), hint="run the same command again to go on")
+    code = 0
+    for step in results:
+        evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
+        case = await _case(reader, found.run, step.path)
+        result = result_for(evaluation, Required())
+        code = code or await print_result(
+            case, evaluation, result, run=found.run, ledger=path, out=out, as_json=as_json
+        )
+    return code
+
+
+async def _case(reader: Reader, run: str, result: str) -> Case:
+    """The case a result is of: it stands beside it."""
+    name = result.rpartition("/")[0]
+    steps = await reader.steps(run, kinds=("Case",), after=f"{name}/cas", most=1)
+    body = steps[0].body if steps else None
+    return Case(output="") if body is None else msgspec.json.decode(body, type=Case)

@@ -1,0 +1,11 @@
+"""Sessions: many cases, limits, budget, resume.
+
+``session`` owns everything an evaluation needs; ``calls`` holds the functions a script awaits.
+"""
+
+from deliberate.engine.calls import evaluate, judge
+from deliberate.engine.estimate import Estimate
+from deliberate.engine.session import Session
+from deliberate.engine.stream import Stream
+
+__all__ = ["Estimate", "Session", "Stream", "evaluate", "judge"]

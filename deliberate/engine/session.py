@@ -1,0 +1,385 @@
+"""A session: it owns clients, limits, ledger and actors, and lends them to every evaluation.
+
+Rules for whoever edits this: nothing outlives ``async with``; what is wrong with a plan is found before the first
+paid call; an evaluation is given out only after the commit that holds it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, NamedTuple, Self, TypedDict
+
+import anyio
+import msgspec
+import structlog
+
+from deliberate.engine._judged import panels_of
+from deliberate.engine._providers import Providers
+from deliberate.engine._settings import default_judge, default_panel, settings_of
+from deliberate.engine.estimate import Estimate, estimate_of
+from deliberate.engine.stream import Stream
+from deliberate.evaluators import Evaluator, assess, fingerprint_of, plan_of
+from deliberate.evaluators.deliberation import Deliberation
+from deliberate.gates import INCOMPLETE, verdicts_of
+from deliberate.judging import JudgeActors, Purse
+from deliberate.ledger import Ledger, default_path, open_ledger
+from deliberate.library import Library
+from deliberate.providers._base import Provider
+from deliberate.providers.recorded import Recorded
+from deliberate.runtime import Runtime, Steps, task_group
+from deliberate.sandbox import ProcessRunner
+from deliberate.types import (
+    Case,
+    CaseStarted,
+    Evaluation,
+    Event,
+    Judge,
+    Key,
+    Panel,
+    Plan,
+    RunEnded,
+    RunStarted,
+    Seat,
+    Undecided,
+    digest_of,
+)
+
+__all__ = ["Session", "SessionOptions"]
+
+_log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+    logging.getLogger("deliberate"),
+    wrapper_class=structlog.stdlib.BoundLogger,
+    processors=[
+        structlog.stdlib.filter_by_level,
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.render_to_log_kwargs,
+    ],
+)
+"""Through the standard library, so that a program which configures nothing prints nothing."""
+
+
+class SessionOptions(TypedDict, total=False):
+    """The arguments of ``Session``, for functions that pass them on."""
+
+    ledger: str | Path | None
+    max_cost_usd: float | None
+    deadline_seconds: float | None
+    in_flight: int | Literal["auto"]
+    judge: str | Panel | None
+    trust_code: bool
+    replay: str | Path | None
+    record: str | Path | None
+    fresh: bool
+    providers: Mapping[str, Provider] | None
+    library: Library | None
+    api_base: Mapping[str, str] | None
+    env: Mapping[str, str] | None
+    exclusive: bool
+    on_event: Callable[[Event], None] | None
+
+
+class Session:
+    """Everything that evaluations share, for as long as its ``async with`` lasts.
+
+    Args:
+        ledger: The file of the record, or ``":memory:"`` for one that is kept nowhere; None means the user's own.
+        max_cost_usd: The most to spend; a call that could pass it is not made.
+        deadline_seconds: How long the session may take.
+        in_flight: Calls at once at one provider and key; ``auto`` finds out, from 8 up to 256.
+        judge: The model, or the panel, asked where none is named; None means what the environment names
+            (``DELIBERATE_PANEL``, ``DELIBERATE_JUDGE``), else the local panel.
+        trust_code: Whether scripts may run outside a sandbox.
+        replay: A recording to answer from, instead of any model.
+        record: A file that every reply is recorded in.
+        fresh: Whether to ask anew what the ledger already holds.
+        providers: Providers by prefix (``"*"`` = all) that take the place of ours.
+        library: Where rubrics, cards and panels are found; None means home, workspace and the bundled ones.
+        api_base: Addresses by prefix.
+        env: The environment; None means the process's.
+        exclusive: Whether to refuse to run beside another process that executes the same plan.
+        on_event: Told of everything that happens.
+
+    Attributes:
+        ledger_path: Where the record lies.
+
+    Raises:
+        ConfigError: On entering: something the operator said is wrong.
+        LedgerError: On entering: the ledger cannot be used. On leaving: something could not be written.
+    """
+
+    def __init__(
+        self,
+        *,
+        ledger: str | Path | None = None,
+        max_cost_usd: float | None = None,
+        deadline_seconds: float | None = None,
+        in_flight: int | Literal["auto"] = "auto",
+        judge: str | Panel | None = None,
+        trust_code: bool = False,
+        replay: str | Path | None = None,
+        record: str | Path | None = None,
+        fresh: bool = False,
+        providers: Mapping[str, Provider] | None = None,
+        library: Library | None = None,
+        api_base: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+        exclusive: bool = False,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> None:
+        self._env = dict(os.environ if env is None else env)
+        self.ledger_path = _ledger_path(ledger, self._env, replaying=replay is not None)
+        self._purse = Purse(max_cost_usd)
+        self._deadline_seconds = deadline_seconds
+        self._in_flight = None if in_flight == "auto" else in_flight
+        self._judge = judge
+        self._sandbox = ProcessRunner(trust_code=trust_code)
+        self._replay = replay
+        self._record = record
+        self._fresh = fresh
+        self._given = dict(providers or {})
+        self._library = Library() if library is None else library
+        self._api_base = dict(api_base or {})
+        self._exclusive = exclusive
+        self._on_event = on_event
+        self._runs = 0
+        self._stack = AsyncExitStack()
+        self._open: _Open | None = None
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            ledger = await stack.enter_async_context(open_ledger(self.ledger_path, fresh=self._fresh))
+            providers = await self._providers()
+            stack.push_async_callback(providers.aclose)
+            tasks = await stack.enter_async_context(task_group())
+            steps = Steps(ledger)
+            judges = JudgeActors(
+                tasks=tasks,
+                provider=providers.of,
+                ledger=ledger,
+                steps=steps,
+                secret=ledger.secret,
+                purse=self._purse,
+                most_in_flight=self._in_flight,
+            )
+            stack.callback(judges.close)
+            ends = None if self._deadline_seconds is None else anyio.current_time() + self._deadline_seconds
+            runtime = Runtime(
+                judges=judges,
+                ledger=ledger,
+                library=self._library,
+                sandbox=self._sandbox,
+                steps=steps,
+                emit=self._emit,
+                judge=self._model(),
+                ends=ends,
+            )
+            self._open = _Open(runtime, ledger, providers)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = None
+        await self._stack.__aexit__(kind, error, trace)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The open ledger."""
+        return self._opened.ledger
+
+    @property
+    def spent_usd(self) -> float:
+        """What was spent so far, where a budget was given."""
+        return self._purse.spent
+
+    async def evaluate(
+        self,
+        case: Case,
+        plan: Evaluator | Panel | Plan | None = None,
+        *,
+        previous: Evaluation | None = None,
+    ) -> Evaluation:
+        """The evaluation of one case, after the commit that holds it.
+
+        Args:
+            case: What is judged.
+            plan: An evaluator, a panel or a plan; None means the session's judge.
+            previous: What was said of an earlier iteration.
+
+        Raises:
+            ConfigError: The plan cannot be run as it is; nothing was spent.
+            LedgerError: It cannot be written down.
+        """
+        evaluator = self.evaluator_of(plan)
+        self._check(evaluator)
+        name = digest_of(["evaluate", fingerprint_of(evaluator), case.digest])
+        run = await self._begun(name)
+        status: Literal["ok", "incomplete", "interrupted"] = "interrupted"
+        try:
+            evaluation = await self._evaluated(case, evaluator, run=run, previous=previous)
+            status = "incomplete" if _is_incomplete(evaluation) else "ok"
+        finally:
+            await self._opened.ledger.end(run, status)
+            self._emit(RunEnded(run=run, status=status))
+        return evaluation
+
+    def stream(
+        self, cases: Iterable[Case] | AsyncIterable[Case], plan: Evaluator | Panel | Plan | None = None
+    ) -> Stream:
+        """Evaluations of many cases as they finish: ``async with`` it, then ``async for case, evaluation``.
+
+        Memory does not grow with the number of cases; leaving early cancels what is under way.
+        """
+        evaluator = self.evaluator_of(plan)
+        self._check(evaluator)
+        run = ""
+
+        async def begin() -> str:
+            nonlocal run
+            run = await self._begun(digest_of(["stream", fingerprint_of(evaluator)]))
+            return run
+
+        async def one(case: Case) -> Evaluation:
+            return await self._evaluated(case, evaluator, run=run, previous=None)
+
+        async def end(status: Literal["ok", "incomplete", "interrupted"]) -> None:
+            await self._opened.ledger.end(run, status)
+            self._emit(RunEnded(run=run, status=status))
+
+        return Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or 16))
+
+    def evaluator_of(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
+        """The evaluator a plan amounts to.
+
+        Raises:
+            ConfigError: A part does not fit, or nothing is named and there is no default.
+        """
+        if plan is None:
+            plan = self._default()
+        if isinstance(plan, Panel):
+            return Deliberation(panel=plan)
+        if isinstance(plan, Plan):
+            return plan_of(plan, panel=self._library.panel)
+        return plan
+
+    async def estimate(self, case: Case, plan: Evaluator | Panel | Plan | None = None) -> Estimate:
+        """Calls, tokens and dollars that an evaluation of the case may take; nothing is asked."""
+        evaluator = self.evaluator_of(plan)
+        panels = tuple(panels_of(evaluator, judge=self._opened.runtime.judge))
+        return await estimate_of(case, panels, library=self._library, provider=self._opened.providers.of)
+
+    async def read_back(self, evaluation: Evaluation) -> tuple[str, ...]:
+        """When each stored vote of an evaluation was cast: UTC, ISO 8601, oldest first."""
+        found: list[str] = []
+        for panel in verdicts_of(evaluation):
+            for key in dict.fromkeys(answer.key for answer in panel.answers.values() if answer.lasting):
+                attempts = await self._opened.ledger.reader.attempts(key)
+                found += [attempt.at for attempt in attempts[-1:]]
+        return tuple(sorted(found))
+
+    @property
+    def _opened(self) -> _Open:
+        if self._open is None:
+            msg = "a session is open only within its 'async with'"
+            raise RuntimeError(msg)
+        return self._open
+
+    async def _providers(self) -> Providers:
+        given: Mapping[str, Provider] = self._given
+        if self._replay is not None:
+            recorded = Recorded(self._replay)
+            await recorded.inputs()
+            given = {"*": recorded}
+        settings = settings_of(self._env, api_base=self._api_base, home=self._library.home)
+        wrap: Callable[[Provider], Provider] | None = None
+        if self._record is not None:
+            sink = Recorded.sink(self._record)
+            wrap = lambda inner: Recorded.recording(inner, sink)  # noqa: E731
+        return Providers(settings, given=given, wrap=wrap)
+
+    async def _begun(self, name: str) -> str:
+        self._runs += 1
+        if not self._exclusive:
+            name = f"{name}.{os.getpid()}.{id(self):x}.{self._runs}"
+        run = await self._opened.ledger.begin(name, {"format": 1})
+        self._emit(RunStarted(run=run, plan_digest=name))
+        return run
+
+    async def _evaluated(
+        self, case: Case, evaluator: Evaluator, *, run: str, previous: Evaluation | None
+    ) -> Evaluation:
+        opened = self._opened
+        name = case.id or case.digest[:8]
+        with structlog.contextvars.bound_contextvars(run=run, case=name):
+            self._emit(CaseStarted(case=name))
+            runtime = msgspec.structs.replace(opened.runtime, run=run)
+            asked = Key(digest_of(["case", case]))
+            opened.ledger.put(asked, "Case", msgspec.json.encode(case))
+            opened.ledger.place(f"{name}/case", asked, run=run)
+            evaluation = await assess(evaluator, case, runtime=runtime, previous=previous)
+            body = msgspec.json.encode(evaluation)
+            key = Key(digest_of([run, name, evaluation.digest]))
+            opened.ledger.put(key, "Evaluation", body)
+            opened.ledger.place(f"{name}/result", key, run=run)
+            await opened.ledger.committed()
+            _log.info(
+                "evaluated",
+                evaluator=evaluation.evaluator,
+                score=evaluation.score,
+                seconds=evaluation.duration_seconds,
+                calls=evaluation.usage.calls,
+                cost_usd=evaluation.usage.cost_usd,
+            )
+        return evaluation
+
+    def _check(self, evaluator: Evaluator) -> None:
+        """Opens every provider the plan will need, and reads its rubrics, before anything is paid."""
+        opened = self._opened
+        for panel in panels_of(evaluator, judge=opened.runtime.judge):
+            if panel.rubric is not None:
+                self._library.rubric(panel.rubric)
+            for seat in panel.seats:
+                if not seat.judge.human:
+                    opened.providers.of(seat.judge.model)
+
+    def _default(self) -> Panel:
+        if isinstance(self._judge, Panel):
+            return self._judge
+        if self._judge is not None:
+            return Panel(name=self._judge, seats=(Seat(name="judge", judge=Judge(model=self._judge)),))
+        return default_panel(self._env, self._library, home=self._library.home)
+
+    def _model(self) -> str:
+        if isinstance(self._judge, Panel):
+            return self._judge.seats[0].judge.model
+        return self._judge or default_judge(self._env, self._library, home=self._library.home)
+
+    def _emit(self, event: Event) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
+
+
+class _Open(NamedTuple):
+    """What is there only while the session is open."""
+
+    runtime: Runtime
+    ledger: Ledger
+    providers: Providers
+
+
+def _ledger_path(ledger: str | Path | None, env: Mapping[str, str], *, replaying: bool) -> str | Path:
+    """Where the record lies: a replay leaves no trace unless it is told where."""
+    if ledger is not None:
+        return ledger
+    return ":memory:" if replaying else default_path(env)
+
+
+def _is_incomplete(evaluation: Evaluation) -> bool:
+    decisions = [verdict.decision for verdict in verdicts_of(evaluation)]
+    return any(isinstance(one, Undecided) and one.why in INCOMPLETE for one in decisions)

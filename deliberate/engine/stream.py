@@ -1,0 +1,104 @@
+"""Many cases: bounded workers over an iterator, results as they finish."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Literal, Self
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+
+from deliberate.runtime import task_group
+from deliberate.types import Case, Evaluation
+
+__all__ = ["Stream"]
+
+_Result = tuple[Case, Evaluation]
+
+
+class Stream:
+    """An ``async with`` object that gives ``(case, evaluation)`` pairs as they finish.
+
+    Args:
+        cases: Where cases come from; they are pulled one at a time, when a worker is free.
+        begin: Begins the run.
+        evaluate: Evaluates one case.
+        end: Ends the run, told how.
+        width: Cases open at once.
+    """
+
+    def __init__(
+        self,
+        cases: Iterable[Case] | AsyncIterable[Case],
+        *,
+        begin: Callable[[], Awaitable[str]],
+        evaluate: Callable[[Case], Awaitable[Evaluation]],
+        end: Callable[[Literal["ok", "incomplete", "interrupted"]], Awaitable[None]],
+        width: int,
+    ) -> None:
+        self._cases = _Source(cases)
+        self._begin = begin
+        self._evaluate = evaluate
+        self._end = end
+        self._width = width
+        self._turn = anyio.Lock()
+        self._stack = AsyncExitStack()
+        self._finished = False
+        self.run = ""
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            self.run = await self._begin()
+            stack.push_async_callback(self._ended)
+            send, self._results = anyio.create_memory_object_stream[_Result](0)
+            stack.callback(self._results.close)
+            tasks = await stack.enter_async_context(task_group())
+            stack.callback(tasks.cancel_scope.cancel)
+            async with send:
+                for number in range(self._width):
+                    tasks.start_soon(self._work, send.clone(), name=f"case worker {number}")
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._stack.__aexit__(kind, error, trace)
+
+    def __aiter__(self) -> AsyncIterator[_Result]:
+        return self
+
+    async def __anext__(self) -> _Result:
+        try:
+            return await self._results.receive()
+        except anyio.EndOfStream:
+            self._finished = True
+            raise StopAsyncIteration from None
+
+    async def _ended(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self._end("ok" if self._finished else "interrupted")
+
+    async def _work(self, results: MemoryObjectSendStream[_Result]) -> None:
+        async with results:
+            while True:
+                async with self._turn:
+                    case = await self._cases.next()
+                if case is None:
+                    return
+                await results.send((case, await self._evaluate(case)))
+
+
+class _Source:
+    """Cases one at a time, from an iterable of either kind; None when there are no more."""
+
+    def __init__(self, cases: Iterable[Case] | AsyncIterable[Case]) -> None:
+        self._later = aiter(cases) if isinstance(cases, AsyncIterable) else None
+        self._now = None if isinstance(cases, AsyncIterable) else iter(cases)
+
+    async def next(self) -> Case | None:
+        if self._later is not None:
+            return await anext(self._later, None)
+        return None if self._now is None else next(self._now, None)

@@ -1,0 +1,47 @@
+"""Case -> evaluation, one kind a file.
+
+``_base`` says what an evaluator is, ``composite`` is the plan, ``_deliberate`` runs a panel. To add one: a file in
+this room. Names are imported when they are first used, so that a plan pays only for the parts it has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deliberate import plugins
+from deliberate.evaluators._base import Evaluator, assess, fingerprint_of
+from deliberate.evaluators._build import combine, evaluator_of, plan_of
+
+if TYPE_CHECKING:
+    from deliberate.evaluators.composite import Composite
+    from deliberate.evaluators.contains import Contains
+    from deliberate.evaluators.deliberation import Deliberation
+    from deliberate.evaluators.exact import Exact
+    from deliberate.evaluators.llm_judge import LLMJudge
+    from deliberate.evaluators.regex import Regex
+    from deliberate.evaluators.script import Script
+
+__all__ = [
+    "Composite",
+    "Contains",
+    "Deliberation",
+    "Evaluator",
+    "Exact",
+    "LLMJudge",
+    "Regex",
+    "Script",
+    "assess",
+    "combine",
+    "evaluator_of",
+    "fingerprint_of",
+    "plan_of",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the protocol of module attributes
+    for part in plugins.names("evaluators"):
+        kind = plugins.part("evaluators", part)
+        if kind.__name__ == name:
+            return kind
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -1,0 +1,90 @@
+"""What an evaluator is: case -> evaluation.
+
+A frozen ``Record`` whose fields are its parameters, so that Python, YAML and schema say the same. Nothing is stored
+on it. ``spends_tokens`` False means free: free parts of a plan run first. To add one: a file in this room whose name
+is the evaluator's name and whose ``__all__`` holds just its class.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from typing import Protocol as Contract
+
+import anyio
+import msgspec
+
+from deliberate.errors import ConfigError, EvaluatorError, LedgerError
+from deliberate.runtime import Runtime
+from deliberate.types import Case, Evaluation, Param, Scored, Unscored, UnscoredWhy, digest_of, to_score
+
+__all__ = ["Evaluator", "assess", "fingerprint_of", "measured", "passed", "unscored"]
+
+
+class Evaluator(Contract):
+    """Anything that scores a case."""
+
+    name: ClassVar[str]
+    spends_tokens: ClassVar[bool]
+
+    async def evaluate(self, case: Case, *, runtime: Runtime, previous: Evaluation | None = None) -> Evaluation:
+        """What it says of the case; ``previous`` is what it said of an earlier one.
+
+        Raises:
+            EvaluatorError: The instrument broke; the part becomes ``Unscored(failed)``.
+            ConfigError: It is set up wrongly; nothing was spent.
+        """
+        ...
+
+
+async def assess(
+    evaluator: Evaluator, case: Case, *, runtime: Runtime, previous: Evaluation | None = None
+) -> Evaluation:
+    """The evaluator's evaluation with its duration and fingerprint; a broken instrument is ``Unscored(failed)``.
+
+    Raises:
+        ConfigError: Set up wrongly.
+        LedgerError: The record cannot be written: nothing may go on.
+    """
+    started = anyio.current_time()
+    try:
+        found = await evaluator.evaluate(case, runtime=runtime, previous=previous)
+    except (ConfigError, LedgerError):
+        raise
+    except EvaluatorError as error:
+        found = unscored(evaluator, "failed", str(error))
+    except Exception as error:  # noqa: BLE001  all: an evaluator of another package may raise anything, and none of it is a number
+        found = unscored(evaluator, "failed", f"{type(error).__name__}: {error}")
+    return msgspec.structs.replace(
+        found,
+        duration_seconds=round(anyio.current_time() - started, 6),
+        fingerprint=found.fingerprint or fingerprint_of(evaluator),
+    )
+
+
+def fingerprint_of(evaluator: Evaluator) -> str:
+    """Sha-256 of the evaluator's name and parameters: scores compare only within one fingerprint."""
+    params = evaluator if isinstance(evaluator, msgspec.Struct) else repr(evaluator)
+    return digest_of({"evaluator": evaluator.name, "params": params})
+
+
+def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Evaluation:  # noqa: FBT001  the subject
+    """100 or 0, with its reason."""
+    score = 100.0 if ok else 0.0
+    outcome = Scored(score=score, raw=score)
+    return Evaluation(evaluator=evaluator.name, outcome=outcome, reason=reason, details=details)
+
+
+def measured(evaluator: Evaluator, raw: float, *, scale: str, reason: str = "", **details: Param) -> Evaluation:
+    """A number on its declared scale; one outside of it is a failed reading, never clamped."""
+    try:
+        score = to_score(raw, scale=scale)
+    except ValueError as error:
+        return unscored(evaluator, "failed", f"outside its scale {scale}: {error}")
+    return Evaluation(
+        evaluator=evaluator.name, outcome=Scored(score=score, raw=raw, scale=scale), reason=reason, details=details
+    )
+
+
+def unscored(evaluator: Evaluator, why: UnscoredWhy, detail: str) -> Evaluation:
+    """No score, and why."""
+    return Evaluation(evaluator=evaluator.name, outcome=Unscored(why=why, detail=detail), reason=detail)

@@ -1,0 +1,191 @@
+"""Gates and exit codes: one function over one evaluation, rendered everywhere alike.
+
+Two kinds of gate. Those *inside* the score (``Gate``: veto or cap) change the whole, and stand in a plan. Those
+*outside* (``Required``) leave the score alone and decide about the exit code. The RESULT line, the exit code, JUnit
+and Markdown all render the ``Result`` made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from deliberate.types import (
+    Bracket,
+    Evaluation,
+    Gate,
+    Record,
+    Scored,
+    Undecided,
+    Unscored,
+    Verdict,
+    bracket_of,
+)
+
+__all__ = ["EXIT", "INCOMPLETE", "GateLine", "Required", "Result", "Status", "hold", "result_of", "verdicts_of"]
+
+Status = Literal["ok", "gate", "no_verdict", "incomplete"]
+
+EXIT: dict[str, int] = {
+    "ok": 0,
+    "crash": 1,
+    "usage": 2,
+    "gate": 3,
+    "no_verdict": 4,
+    "incomplete": 5,
+    "interrupted": 130,
+}
+"""Exit codes by name; of several, the first of 1, 2, 130, 5, 4, 3 counts."""
+
+INCOMPLETE = frozenset({"waiting", "budget", "deadline", "cancelled"})
+
+
+class Required(Record, frozen=True, kw_only=True):
+    """What is asked of a result from outside.
+
+    ``max_unread`` and ``min_agreement`` are shares, 0–1; ``max_drop`` is in points below a baseline.
+    """
+
+    min_score: float | None = None
+    min_bracket: Bracket | None = None
+    max_blockers: int | None = None
+    max_unread: float | None = None
+    min_agreement: float | None = None
+    max_drop: float | None = None
+
+
+class GateLine(Record, frozen=True, kw_only=True):
+    """One gate: what was wanted, what was got, whether it held (None = could not be tried)."""
+
+    gate: str
+    wanted: str
+    got: str
+    held: bool | None
+
+
+class Result(Record, frozen=True, kw_only=True):
+    """How it ended: the one object behind RESULT line and exit code."""
+
+    status: Status
+    why: str = ""
+    gates: tuple[GateLine, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of this result."""
+        return EXIT[self.status]
+
+    @property
+    def line(self) -> str:
+        """The RESULT line, without its word."""
+        if self.status == "ok":
+            return "ok (every gate held)" if self.gates else "ok (no gate asked)"
+        if self.status == "gate":
+            failed = [f"{gate.gate} {gate.wanted} (got {gate.got})" for gate in self.gates if gate.held is False]
+            return "gate failed: " + ", ".join(failed)
+        return f"{'no verdict' if self.status == 'no_verdict' else self.status}: {self.why}"
+
+
+def verdicts_of(evaluation: Evaluation) -> tuple[Verdict, ...]:
+    """Every panel's verdict in an evaluation and its parts, in order."""
+    own = () if evaluation.verdict is None else (evaluation.verdict,)
+    return own + tuple(verdict for part in evaluation.parts for verdict in verdicts_of(part.evaluation))
+
+
+def hold(
+    score: float, gates: Iterable[Gate], parts: Sequence[tuple[str, Evaluation]]
+) -> tuple[float, tuple[Gate, ...]]:
+    """The score after the gates inside it, and the gates with whether each held.
+
+    A veto that does not hold makes the score 0; a cap, at most its ``cap``.
+
+    Raises:
+        KeyError: A gate names no part.
+        ValueError: The part of a gate has no score.
+    """
+    tried: list[Gate] = []
+    named = dict(parts)
+    for gate in gates:
+        held = _held(gate, named[gate.part])
+        tried.append(msgspec.structs.replace(gate, held=held))
+        if not held:
+            score = 0.0 if gate.effect == "veto" else min(score, gate.cap)
+    return score, tuple(tried)
+
+
+def result_of(
+    evaluation: Evaluation, required: Required, *, agreement: float | None = None, baseline: float | None = None
+) -> Result:
+    """How an evaluation ended, held against what was required of it.
+
+    ``agreement`` is the share of pairs of votes in the same bracket, where there is one; ``baseline`` is the score
+    (0–100) that ``max_drop`` is measured from. A gate that cannot be tried,
+    because its number does not exist, has not held.
+    """
+    if isinstance(evaluation.outcome, Unscored):
+        return _unfinished(evaluation, evaluation.outcome)
+    gates = _lines(evaluation, evaluation.outcome, required, agreement=agreement, baseline=baseline)
+    failed = any(not gate.held for gate in gates)
+    return Result(status="gate" if failed else "ok", gates=gates)
+
+
+def _unfinished(evaluation: Evaluation, outcome: Unscored) -> Result:
+    undecided = [v.decision for v in verdicts_of(evaluation) if isinstance(v.decision, Undecided)]
+    open_ended = [one for one in undecided if one.why in INCOMPLETE]
+    if open_ended:
+        return Result(status="incomplete", why=f"{open_ended[0].why}: {open_ended[0].detail}")
+    return Result(status="no_verdict", why=outcome.detail)
+
+
+def _held(gate: Gate, evaluation: Evaluation) -> bool:
+    if not isinstance(evaluation.outcome, Scored):
+        msg = f"gate on {gate.part!r}: the part has no score"
+        raise ValueError(msg)  # noqa: TRY004  the value is missing, its type is right
+    score = evaluation.outcome.score
+    return (
+        (gate.min_score is None or score >= gate.min_score)
+        and (gate.min_bracket is None or bracket_of(score) >= gate.min_bracket)
+        and (gate.max_blockers is None or _blockers(evaluation) <= gate.max_blockers)
+    )
+
+
+def _blockers(evaluation: Evaluation) -> int:
+    own = sum(finding.severity == "blocker" for finding in evaluation.findings)
+    return own or sum(_blockers(part.evaluation) for part in evaluation.parts)
+
+
+def _lines(
+    evaluation: Evaluation, outcome: Scored, required: Required, *, agreement: float | None, baseline: float | None
+) -> tuple[GateLine, ...]:
+    lines: list[GateLine] = []
+    if (least := required.min_score) is not None:
+        lines.append(_line("min-score", f"{least:g}", f"{outcome.score:.4g}", held=outcome.score >= least))
+    if (bracket := required.min_bracket) is not None:
+        got = evaluation.bracket or bracket_of(outcome.score)
+        lines.append(_line("min-bracket", bracket.label, got.label, held=got >= bracket))
+    if (most := required.max_blockers) is not None:
+        found = _blockers(evaluation)
+        lines.append(_line("max-blockers", str(most), str(found), held=found <= most))
+    if (share := required.max_unread) is not None:
+        unread = _unread(evaluation)
+        lines.append(_line("max-unread", f"{share:g}", f"{unread:g}", held=unread <= share))
+    if (concur := required.min_agreement) is not None:
+        text = "undefined" if agreement is None else f"{agreement:.2f}"
+        lines.append(_line("min-agreement", f"{concur:g}", text, held=agreement is not None and agreement >= concur))
+    if (drop := required.max_drop) is not None:
+        fell = None if baseline is None else baseline - outcome.score
+        text = "no baseline" if fell is None else f"{fell:.4g}"
+        lines.append(_line("max-drop", f"{drop:g}", text, held=fell is not None and fell <= drop))
+    return tuple(lines)
+
+
+def _line(gate: str, wanted: str, got: str, *, held: bool) -> GateLine:
+    return GateLine(gate=gate, wanted=wanted, got=got, held=held)
+
+
+def _unread(evaluation: Evaluation) -> float:
+    counts = [verdict.counts for verdict in verdicts_of(evaluation)]
+    asked = sum(sum(one.values()) for one in counts)
+    return sum(one["unread"] for one in counts) / asked if asked else 0.0

@@ -1,0 +1,28 @@
+"""Judge actors: prompt, ask, read.
+
+A post comes in, an answer goes out: ``key`` names the question, ``_prompt`` writes it, ``_ask`` takes it through
+retries and one repair, ``_read`` reads the reply, ``_actor`` runs it all for one judge.
+"""
+
+from deliberate.judging._actors import JudgeActors
+from deliberate.judging._limit import Limit
+from deliberate.judging._post import post_of
+from deliberate.judging._prompt import digest_of_prompt, request_of
+from deliberate.judging._purse import Purse
+from deliberate.judging._read import finding_key, read
+from deliberate.judging._schema import asked_dimensions, schema_of
+from deliberate.judging.key import key_of
+
+__all__ = [
+    "JudgeActors",
+    "Limit",
+    "Purse",
+    "asked_dimensions",
+    "digest_of_prompt",
+    "finding_key",
+    "key_of",
+    "post_of",
+    "read",
+    "request_of",
+    "schema_of",
+]

@@ -1,0 +1,227 @@
+"""One ask to its end: attempts, retries, one repair, a total deadline.
+
+The only retry layer there is. Per ask: at most 5 attempts, Retry-After honoured, one repair ask for a reply that
+cannot be read, one attempt with a larger cap for a reply that was cut. Whatever happens, an ``Answer`` comes out, and
+every attempt is in the ledger with what it cost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import anyio
+import msgspec
+
+from deliberate.errors import ProviderError, ReplyError, TransientProviderError
+from deliberate.judging._fence import SLOT, filled, nonce_of
+from deliberate.judging._limit import Limit
+from deliberate.judging._prompt import digest_of_prompt, repair_of, request_of
+from deliberate.judging._purse import Purse
+from deliberate.judging._read import read
+from deliberate.providers._base import Provider, Request, Response
+from deliberate.runtime import Ledger, Post
+from deliberate.types import Absent, AbsentReason, Answer, Attempt, Reply, Usage
+
+__all__ = ["MOST_ATTEMPTS", "Doors", "absent_answer", "ask"]
+
+MOST_ATTEMPTS = 5
+_FIRST_WAIT_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 8.0
+_LARGER_CAP = 2
+
+
+class Doors(NamedTuple):
+    """What an ask needs besides its post: where it is asked, and what holds it back."""
+
+    provider: Provider
+    limit: Limit
+    purse: Purse
+    ledger: Ledger
+    secret: bytes
+
+
+async def ask(post: Post, doors: Doors) -> Answer:
+    """The judge's answer to a post, or its absence with the real cause; never raises for what a provider does."""
+    asking = _Asking(post, doors)
+    started = anyio.current_time()
+    reply: Reply = Absent(reason="deadline", detail=f"no reply within {post.deadline_seconds:g} s")
+    with anyio.move_on_after(post.deadline_seconds):
+        reply = await asking.run()
+    return Answer(
+        key=post.key,
+        reply=reply,
+        model=asking.effective.get("model", ""),
+        requested=asking.requested,
+        effective=asking.effective,
+        prompt_sha256=asking.prompt_sha256,
+        usage=asking.usage,
+        latency_seconds=round(anyio.current_time() - started, 6),
+        attempts=asking.number,
+    )
+
+
+class _Asking:
+    """The state of one ask: what was tried, what it took."""
+
+    def __init__(self, post: Post, doors: Doors) -> None:
+        self._post = post
+        self._doors = doors
+        self._request = request_of(post)
+        self._ends = anyio.current_time() + post.deadline_seconds
+        self._repaired = self._enlarged = False
+        self.number = 0
+        self.usage = Usage()
+        self.effective: Mapping[str, str] = {}
+        self.prompt_sha256 = digest_of_prompt(self._request)
+        self.requested: Mapping[str, str] = {
+            "model": self._request.model,
+            "temperature": "" if self._request.temperature is None else f"{self._request.temperature:g}",
+            "max_tokens": str(self._request.max_tokens),
+            "schema": "json" if self._request.schema else "text",
+        }
+
+    async def run(self) -> Reply:
+        while True:
+            try:
+                async with self._doors.limit:
+                    response = await self._paid()
+            except TransientProviderError as error:
+                wait = self._wait(error)
+                if wait is None:
+                    return Absent(reason="transport", detail=str(error))
+                await anyio.sleep(wait)
+                continue
+            except ProviderError as error:
+                return Absent(reason="transport", detail=str(error))
+            if response is None:
+                return Absent(reason="budget", detail="the call could have passed the budget")
+            reply = self._understood(response)
+            if reply is not None:
+                return reply
+
+    async def _paid(self) -> Response | None:
+        """One attempt within the budget; None if it might not be."""
+        reserved = self._doors.purse.reserve(await self._doors.provider.worst_cost_usd(self._request))
+        if reserved is None:
+            return None
+        before = self.usage
+        try:
+            return await self._attempt()
+        finally:
+            self._doors.purse.settle(reserved, _since(before, self.usage))
+
+    async def _attempt(self) -> Response:
+        self.number += 1
+        started = anyio.current_time()
+        request = self._sent(started)
+        try:
+            response = await self._doors.provider.complete(request)
+        except ProviderError as error:
+            self.usage += Usage(calls=1)
+            if isinstance(error, TransientProviderError) and error.status == 429:  # noqa: PLR2004  too many requests
+                self._doors.limit.was_told_to_wait(anyio.current_time(), retry_after=error.retry_after)
+            self._note("failed", cause=str(error), seconds=anyio.current_time() - started, usage=Usage(calls=1))
+            raise
+        except BaseException:
+            # Cancelled or past its deadline: the call may have been paid, so the attempt must be on record.
+            self.usage += Usage(calls=1, cost_usd=None)
+            self._note(
+                "cut off",
+                cause="cancelled or past its deadline",
+                seconds=anyio.current_time() - started,
+                usage=Usage(calls=1, cost_usd=None),
+            )
+            raise
+        if self.number == 1:
+            self._doors.limit.went_well(anyio.current_time())
+        self.usage += response.usage
+        self.effective = {**response.effective, "model": response.model, "finish": response.finish}
+        self._note(
+            response.finish,
+            seconds=anyio.current_time() - started,
+            usage=response.usage,
+            reply=response.text,
+        )
+        return response
+
+    def _sent(self, now: float) -> Request:
+        nonce = nonce_of(self._doors.secret, self._post.key, self.number)
+        messages = tuple(
+            msgspec.structs.replace(message, content=filled(message.content, nonce))
+            for message in self._request.messages
+        )
+        return msgspec.structs.replace(self._request, messages=messages, deadline_seconds=max(0.001, self._ends - now))
+
+    def _understood(self, response: Response) -> Reply | None:
+        """The reply, or None to try once more."""
+        if response.finish == "refused":
+            return Absent(reason="refused", detail=response.detail or response.text[:200])
+        if response.finish == "length":
+            return self._again_larger()
+        try:
+            return read(response.text, self._post)
+        except ReplyError as error:
+            if self._repaired:
+                return Absent(reason="unreadable", detail=str(error))
+            self._repaired = True
+            nonce = nonce_of(self._doors.secret, self._post.key, self.number)
+            said = response.text[:4000].replace(nonce, SLOT)
+            self._request = msgspec.structs.replace(
+                self._request,
+                messages=repair_of(self._request, reply=said, why=str(error)),
+                key=f"{self._post.key}#repair",
+            )
+            return None
+
+    def _again_larger(self) -> Absent | None:
+        if self._enlarged:
+            return Absent(reason="truncated", detail=f"cut at {self._request.max_tokens} tokens")
+        self._enlarged = True
+        self._request = msgspec.structs.replace(self._request, max_tokens=self._request.max_tokens * _LARGER_CAP)
+        return None
+
+    def _wait(self, error: TransientProviderError) -> float | None:
+        """Seconds to wait before the next attempt; None if there is none to be had."""
+        if self.number >= MOST_ATTEMPTS:
+            return None
+        wait = error.retry_after
+        if wait is None:
+            spread = int(hashlib.sha256(f"{self._post.key}#{self.number}".encode()).hexdigest()[:4], 16) / 0xFFFF
+            wait = min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (self.number - 1)) * (0.5 + spread / 2)
+        return wait if anyio.current_time() + wait < self._ends else None
+
+    def _note(
+        self,
+        outcome: Literal["failed", "cut off", "stop", "length", "refused", "other"],
+        *,
+        seconds: float,
+        usage: Usage,
+        cause: str = "",
+        reply: str = "",
+    ) -> None:
+        self._doors.ledger.attempted(
+            Attempt(
+                key=self._post.key,
+                number=self.number,
+                outcome=outcome,
+                cause=cause,
+                requested=self.requested,
+                effective=self.effective,
+                usage=usage,
+                latency_seconds=round(seconds, 6),
+                reply=reply.encode("utf-8", "replace").decode("utf-8"),
+            )
+        )
+
+
+def _since(before: Usage, after: Usage) -> Usage:
+    if after.cost_usd is None:
+        return Usage(cost_usd=None)
+    return Usage(cost_usd=after.cost_usd - (before.cost_usd or 0.0))
+
+
+def absent_answer(post: Post, reason: AbsentReason, detail: str) -> Answer:
+    """An answer that says only why there is none."""
+    return Answer(key=post.key, reply=Absent(reason=reason, detail=detail))

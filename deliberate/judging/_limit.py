@@ -1,0 +1,68 @@
+"""How many calls may be in flight at one provider and key: found out, not guessed.
+
+Slow start doubles while the limit is used, until the first 429; after that it grows by a twentieth. A 429 cuts by a
+fifth, once an episode; during an episode nothing grows. Replies that came at the second try are no evidence.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+import anyio
+
+__all__ = ["Limit"]
+
+_CUT = 0.8
+_GROWTH = 1.05
+_EPISODE_SECONDS = 15.0
+_USED_SHARE = 0.8
+
+
+class Limit:
+    """An adaptive limit; ``async with limit`` holds one place.
+
+    Args:
+        start: Places at first.
+        most: Places at the most; equal to ``start`` means fixed.
+    """
+
+    def __init__(self, *, start: int = 8, most: int = 256) -> None:
+        self._limiter = anyio.CapacityLimiter(min(start, most))
+        self.most = most
+        self._slow_start = True
+        self._quiet_until = 0.0
+        self._good = 0
+        self._peak = 0
+
+    @property
+    def places(self) -> int:
+        """Places right now."""
+        return int(self._limiter.total_tokens)
+
+    async def __aenter__(self) -> None:
+        await self._limiter.acquire()
+        self._peak = max(self._peak, int(self._limiter.borrowed_tokens))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._limiter.release()
+
+    def went_well(self, now: float) -> None:
+        """A first attempt was answered: after a round of these, with the places really used, there are more."""
+        self._good += 1
+        if self._good < self.places or now < self._quiet_until:
+            return
+        if self._peak >= self.places * _USED_SHARE and self.places < self.most:
+            grown = self.places * 2 if self._slow_start else max(self.places + 1, int(self.places * _GROWTH))
+            self._limiter.total_tokens = min(self.most, grown)
+        self._good = self._peak = 0
+
+    def was_told_to_wait(self, now: float, *, retry_after: float | None) -> None:
+        """A 429 came: fewer places, once an episode of 15 s or as long as it asked for."""
+        if now < self._quiet_until:
+            return
+        self._quiet_until = now + max(_EPISODE_SECONDS, retry_after or 0.0)
+        self._slow_start = False
+        self._good = self._peak = 0
+        self._limiter.total_tokens = max(1, int(self.places * _CUT))

@@ -1,0 +1,35 @@
+"""What may still be spent: reserved before a call, settled after it."""
+
+from __future__ import annotations
+
+from deliberate.types import Usage
+
+__all__ = ["Purse"]
+
+
+class Purse:
+    """A budget in US dollars; None is none.
+
+    A call is let through only if what was spent, what is reserved and its own worst cost stay within the budget. A
+    call whose price is unknown cannot be promised: with a budget it is refused.
+    """
+
+    def __init__(self, most_usd: float | None = None) -> None:
+        self._most = most_usd
+        self._reserved = 0.0
+        self.spent = 0.0
+
+    def reserve(self, worst_usd: float | None) -> float | None:
+        """The reservation to hand back to ``settle``; None if the call may not be made."""
+        if self._most is None:
+            return 0.0
+        if worst_usd is None or self.spent + self._reserved + worst_usd > self._most + 1e-12:
+            return None
+        self._reserved += worst_usd
+        return worst_usd
+
+    def settle(self, reserved: float, usage: Usage) -> None:
+        """Gives a reservation back for what was really spent; an unknown cost counts as all that was reserved."""
+        if self._most is not None:
+            self._reserved -= reserved
+            self.spent += reserved if usage.cost_usd is None else usage.cost_usd

@@ -1,0 +1,359 @@
+"""Reply -> ballot: the one reader, strict and bounded.
+
+A vote is read only from the judge's own structured reply, never from prose that may quote what it judged. Nothing is
+repaired or guessed: what cannot be read is a ``ReplyError``, which earns one repair ask and then is absent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from deliberate.errors import ReplyError
+from deliberate.judging._prompt import findings_of, labels_of
+from deliberate.judging._schema import asked_dimensions
+from deliberate.runtime import Post
+from deliberate.types import (
+    AskId,
+    Ballot,
+    Bracket,
+    Dimension,
+    DimensionScore,
+    Finding,
+    Note,
+    Review,
+    Severity,
+    adjusted_ballot,
+    bracket_named,
+    bracket_of,
+    digest_of,
+    finite,
+    midpoint,
+    same_name,
+    to_score,
+)
+
+__all__ = ["finding_key", "read"]
+
+T = TypeVar("T")
+
+_MOST_DEPTH = 32
+_MOST_FINDINGS = 100
+_MOST_TEXT = 20_000
+
+_SEVERITY_WORDS: dict[str, Severity] = {
+    "blocker": "blocker",
+    "critical": "blocker",
+    "important": "important",
+    "major": "important",
+    "high": "important",
+    "error": "important",
+    "medium": "important",
+    "suggestion": "suggestion",
+    "minor": "suggestion",
+    "low": "suggestion",
+    "info": "suggestion",
+    "nit": "suggestion",
+}
+
+_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FENCE = re.compile(r"\A```[A-Za-z]*\s*\n(.*)\n```\Z", re.DOTALL)
+_SCORE_LINE = re.compile(r"^[ \t]*\**SCORE\**[ \t]*:[ \t]*\**[ \t]*(\S+?)\**[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_FEEDBACK = re.compile(r"^[ \t]*\**FEEDBACK\**[ \t]*:[ \t]*(.*)\Z", re.IGNORECASE | re.MULTILINE | re.DOTALL)
+
+
+class _Finding(msgspec.Struct):
+    severity: str
+    title: str
+    dimension: str = ""
+    description: str = ""
+    location: str | None = None
+    quote: str | None = None
+    fix: str | None = None
+
+
+class _Ballot(msgspec.Struct):
+    reasoning: str = ""
+    findings: list[_Finding] = []
+    suggestion: str = ""
+    dimensions: dict[str, float] | None = None
+    bracket: str | None = None
+    score: float | None = None
+    cites: list[str] = []
+
+
+class _Refuted(msgspec.Struct):
+    finding: str
+    quote: str
+
+
+class _Review(msgspec.Struct):
+    confirmed: list[str]
+    refuted: list[_Refuted]
+
+
+class _Note(msgspec.Struct):
+    text: str
+
+
+def read(text: str, post: Post) -> Ballot | Review | Note:
+    """What a judge's reply says.
+
+    Raises:
+        ReplyError: It is not in the form asked for; the message says why, in words a judge can act on.
+    """
+    body = _unwrapped(text)
+    if post.form.wire == "score":
+        return _scored(body, post)
+    data = _decoded(body, post)
+    if post.form.reply is Ballot:
+        return _ballot(_converted(data, _Ballot), post)
+    if post.form.reply is Review:
+        return _review(_converted(data, _Review), post)
+    return Note(text=_clean(_converted(data, _Note).text))
+
+
+def finding_key(dimension: str, title: str, location: str | None) -> str:
+    """A finding's identity across iterations: the first 16 hex digits of a digest, case and spacing ignored."""
+    words = [" ".join((part or "").casefold().split()) for part in (dimension, title, location)]
+    return digest_of(words)[:16]
+
+
+def _unwrapped(text: str) -> str:
+    """The reply without closed thinking before it and without a fence around the whole of it."""
+    body = _THINKING.sub("", text, count=1).strip()
+    if body[:7].lower() in {"<think>", "<thinki"}:
+        msg = "it ended while still thinking"
+        raise ReplyError(msg)
+    fence = _FENCE.match(body)
+    if fence is not None:
+        body = fence.group(1).strip()
+    if not body:
+        msg = "it was empty"
+        raise ReplyError(msg)
+    return body
+
+
+def _decoded(body: str, post: Post) -> object:
+    if not body.startswith("{"):
+        msg = "it was not one JSON object"
+        raise ReplyError(msg)
+    if body in post.case.output:
+        msg = "it was copied from the output that is judged"
+        raise ReplyError(msg)
+    if _depth(body) > _MOST_DEPTH:
+        msg = f"it was nested deeper than {_MOST_DEPTH}"
+        raise ReplyError(msg)
+    try:
+        return json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        msg = f"it was not valid JSON ({error})"
+        raise ReplyError(msg) from None
+
+
+def _converted(data: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(data, kind, strict=True)
+    except msgspec.ValidationError as error:
+        msg = f"a value was wrong ({error})"
+        raise ReplyError(msg) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"the key {twice!r} occurs twice"
+        raise ValueError(msg)
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    msg = f"{word} is not a JSON number"
+    raise ValueError(msg)
+
+
+def _depth(body: str) -> int:
+    deepest = depth = 0
+    quoted = escaped = False
+    for sign in body:
+        if quoted:
+            quoted = escaped or sign != '"'
+            escaped = sign == "\\" and not escaped
+        elif sign == '"':
+            quoted = True
+        elif sign in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif sign in "}]":
+            depth -= 1
+    return deepest
+
+
+def _ballot(wire: _Ballot, post: Post) -> Ballot:
+    dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
+    severity = "adjust" if post.rubric is None else post.rubric.severity
+    findings = _findings(wire.findings, post, dimensions)
+    reason, suggestion = _clean(wire.reasoning), _clean(wire.suggestion)
+    flags = ("quote_not_found",) if any(finding.flags for finding in findings) else ()
+    cites = _cited(wire, post)
+    if dimensions:
+        return adjusted_ballot(
+            Ballot(
+                bracket=Bracket.POOR,
+                score=0.0,
+                dimensions=_scores(wire.dimensions, dimensions),
+                findings=findings,
+                reason=reason,
+                suggestion=suggestion,
+                cites=cites,
+                severity=severity,
+                flags=flags,
+            )
+        )
+    bracket, score, number = _voted(wire.bracket, wire.score)
+    return Ballot(
+        bracket=bracket,
+        score=score,
+        number="given" if number else "midpoint",
+        findings=findings,
+        reason=reason,
+        suggestion=suggestion,
+        cites=cites,
+        severity=severity,
+        flags=flags,
+    )
+
+
+def _review(wire: _Review, post: Post) -> Review:
+    """Confirmed and refuted findings by key; a refutation whose quote is not in the output counts for nothing."""
+    keys = {finding.id: finding.key for finding in findings_of(post)}
+    strangers = [name for name in (*wire.confirmed, *(one.finding for one in wire.refuted)) if name not in keys]
+    if strangers:
+        msg = f"it speaks of {strangers[0]!r}, which is no finding asked about"
+        raise ReplyError(msg)
+    proved = [one for one in wire.refuted if one.quote.strip() and _occurs(one.quote, post.case.output)]
+    refuted = tuple(dict.fromkeys(keys[one.finding] for one in proved))
+    return Review(
+        confirmed=tuple(dict.fromkeys(keys[name] for name in wire.confirmed if keys[name] not in refuted)),
+        refuted=refuted,
+        quotes=tuple(_clean(one.quote) for one in proved),
+    )
+
+
+def _cited(wire: _Ballot, post: Post) -> tuple[AskId, ...]:
+    """The shown votes a ballot says it rests on.
+
+    Raises:
+        ReplyError: It had to name some, and names none, or one that was not shown.
+    """
+    if not post.form.cites:
+        return ()
+    letters = {label.removeprefix("vote-"): at for at, label in labels_of(post).items()}
+    names = [name.strip().removeprefix("vote-").casefold() for name in wire.cites]
+    if not names or any(name not in letters for name in names):
+        msg = f"its cites must name one or more of {', '.join(letters)}"
+        raise ReplyError(msg)
+    return tuple(dict.fromkeys(letters[name] for name in names))
+
+
+def _voted(name: str | None, number: float | None) -> tuple[Bracket, float, bool]:
+    try:
+        bracket = None if name is None else bracket_named(name)
+        score = None if number is None else finite(number, low=0.0, high=100.0)
+    except ValueError as error:
+        raise ReplyError(str(error)) from None
+    if score is None:
+        if bracket is None:
+            msg = "it has neither a bracket nor a score"
+            raise ReplyError(msg)
+        return bracket, midpoint(bracket), False
+    if bracket is not None and bracket != bracket_of(score):
+        msg = f"its bracket {bracket.label} contradicts its score {score:g}, which lies in {bracket_of(score).label}"
+        raise ReplyError(msg)
+    return bracket_of(score), score, True
+
+
+def _scores(given: dict[str, float] | None, dimensions: Sequence[Dimension]) -> tuple[DimensionScore, ...]:
+    given = given or {}
+    found: list[DimensionScore] = []
+    for dimension in dimensions:
+        values = [value for name, value in given.items() if same_name(name, dimension.name)]
+        if len(values) != 1:
+            msg = f"dimension {dimension.name!r} is scored {len(values)} times instead of once"
+            raise ReplyError(msg)
+        try:
+            judged = round(to_score(values[0], scale="0..1"), 9)
+        except ValueError as error:
+            msg = f"dimension {dimension.name!r}: {error}"
+            raise ReplyError(msg) from None
+        found.append(DimensionScore(dimension=dimension.name, weight=dimension.weight, judged=judged, adjusted=judged))
+    strangers = [name for name in given if not any(same_name(name, one.name) for one in dimensions)]
+    if strangers:
+        msg = f"it scores {strangers[0]!r}, which is no dimension asked about"
+        raise ReplyError(msg)
+    return tuple(found)
+
+
+def _findings(wire: Sequence[_Finding], post: Post, dimensions: Sequence[Dimension]) -> tuple[Finding, ...]:
+    if len(wire) > _MOST_FINDINGS:
+        msg = f"it lists more than {_MOST_FINDINGS} findings"
+        raise ReplyError(msg)
+    found: list[Finding] = []
+    for number, one in enumerate(wire, start=1):
+        severity = _SEVERITY_WORDS.get(one.severity.strip().strip("[]").casefold())
+        if severity is None:
+            msg = f"{one.severity!r} is no severity: expected blocker, important or suggestion"
+            raise ReplyError(msg)
+        name = next((each.name for each in dimensions if same_name(each.name, one.dimension)), _clean(one.dimension))
+        title, location, quote = _clean(one.title), _maybe(one.location), _maybe(one.quote)
+        found.append(
+            Finding(
+                id=f"F{number}",
+                key=finding_key(name, title, location),
+                severity=severity,
+                dimension=name,
+                title=title,
+                description=_clean(one.description),
+                location=location,
+                quote=quote,
+                fix=_maybe(one.fix),
+                flags=() if quote is None or _occurs(quote, post.case.output) else ("quote_not_found",),
+            )
+        )
+    return tuple(found)
+
+
+def _scored(body: str, post: Post) -> Ballot:
+    lines: list[str] = _SCORE_LINE.findall(body)
+    if len(lines) != 1:
+        msg = f"it has {len(lines)} lines 'SCORE: <number>' instead of one"
+        raise ReplyError(msg)
+    number = re.sub(r"/\d+(?:\.\d+)?\Z", "", lines[0])
+    try:
+        score = to_score(float(number), scale=post.form.scale)
+    except ValueError as error:
+        msg = f"its score {lines[0]!r} cannot be taken: {error}"
+        raise ReplyError(msg) from None
+    feedback = _FEEDBACK.search(body)
+    return Ballot(
+        bracket=bracket_of(score), score=score, reason=_clean(feedback.group(1)) if feedback is not None else ""
+    )
+
+
+def _clean(text: str) -> str:
+    """Model text as it is stored: no lone surrogates, bounded length."""
+    return text[:_MOST_TEXT].encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def _maybe(text: str | None) -> str | None:
+    return _clean(text) or None if text is not None else None
+
+
+def _occurs(quote: str, output: str) -> bool:
+    return " ".join(quote.split()) in " ".join(output.split())

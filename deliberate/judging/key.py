@@ -1,0 +1,65 @@
+"""The content key of an ask, made here and nowhere else.
+
+Everything that shapes what a judge is asked is in it; where in a deliberation it was asked is not. A changed rubric,
+template, model or protocol never reuses an old vote; the same question never is paid twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from deliberate.judging._schema import schema_of
+from deliberate.types import Ask, Case, Form, Key, Reply, Rubric, Seat, digest_of
+
+__all__ = ["key_of"]
+
+_FORMAT = 1
+
+
+def key_of(
+    ask: Ask,
+    *,
+    seat: Seat,
+    case: Case,
+    rubric: Rubric | None,
+    form: Form,
+    protocol: str,
+    criteria: str = "",
+    shown: Sequence[Reply] = (),
+) -> Key:
+    """The key of one ask: sha-256 in hex of all that it says.
+
+    Args:
+        ask: The ask; its round and its seat's name are position and do not count.
+        seat: Whose judge and sample number do count.
+        case: What is judged, by its digest.
+        rubric: How, by its digest.
+        form: The form to fill in, by template and reply schema.
+        protocol: ``"<name>@<version>"``.
+        criteria: Free text instead of a rubric.
+        shown: The replies this seat sees, in the order it sees them.
+    """
+    return Key(
+        digest_of(
+            {
+                "format": _FORMAT,
+                "protocol": protocol,
+                "case": case.digest,
+                "rubric": None if rubric is None else rubric.digest,
+                "criteria": criteria,
+                "form": [
+                    form.name,
+                    form.wire,
+                    form.scale,
+                    form.cites,
+                    hashlib.sha256(form.template.encode()).hexdigest(),
+                ],
+                "schema": schema_of(form, rubric, ask.dimensions),
+                "judge": seat.judge,
+                "sample": seat.sample,
+                "ask": [ask.role, ask.about, ask.dimensions],
+                "shown": list(shown),
+            }
+        )
+    )

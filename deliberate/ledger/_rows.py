@@ -1,0 +1,176 @@
+"""The appending side of one connection: what each record is in SQL.
+
+Everything that appends runs on the writer thread, inside the transaction of its group. ``pending``, ``blobs``,
+``known`` and ``superseded`` are shared with the event loop: each change is one operation on a dict or set, so they
+need no lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping
+from contextlib import suppress
+
+import msgspec
+
+from deliberate.ledger._chain import START, Anchor, link
+from deliberate.ledger._schema import meta, now
+from deliberate.types import Absent, Attempt
+
+__all__ = ["DIGITS", "Rows"]
+
+DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32, for run ids: no letter that reads as a digit."""
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Rows:
+    """Appends to one connection.
+
+    Attributes:
+        pending: Bodies by key, queued and not committed yet.
+        blobs: The same for blobs, by digest.
+        known: Hashes of the keys that are in the ledger or queued; a key that is not in it costs no look-up.
+        superseded: Keys whose body of ours was dropped because another body was there first.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.pending: dict[str, bytes] = {}
+        self.blobs: dict[str, bytes] = {}
+        self.known: set[int] = set()
+        self.superseded: set[str] = set()
+        told = meta(connection)
+        self.ledger = told["ledger"]
+        self.secret = bytes.fromhex(told["secret"])
+        self._seq, self._head = self._last()
+        self._landing: list[tuple[dict[str, bytes], str]] = []
+
+    @property
+    def anchor(self) -> Anchor:
+        """How far the ledger goes, as the last group left it."""
+        return Anchor(ledger=self.ledger, count=self._seq, head=self._head)
+
+    def learn_keys(self) -> None:
+        """Loads the hashes of all keys: a million take about 70 MB and no body is read."""
+        self.known.update(hash(key) for (key,) in self.connection.execute("SELECT key FROM step"))
+
+    def catch_up(self) -> None:
+        """Re-reads the head inside the transaction: other processes append too."""
+        seq, head = self._last()
+        if seq > self._seq:
+            theirs = self.connection.execute("SELECT key FROM step WHERE seq > ?", (self._seq,))
+            self.known.update(hash(key) for (key,) in theirs)
+        self._seq, self._head = seq, head
+
+    def landed(self) -> None:
+        """Forgets what was pending, after the commit: from now on it is read from the file."""
+        for waiting, key in self._landing:
+            waiting.pop(key, None)
+        self._landing.clear()
+
+    def close(self) -> None:
+        """Closes the connection; on a broken disk too."""
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+    # What follows is queued by the event loop and run in a group.
+
+    def step(self, key: str, kind: str, body: bytes) -> None:
+        """Appends a record, unless there is one under its key."""
+        seq = self._seq + 1
+        own = link(self._head, seq, key, kind, body)
+        added = self.connection.execute(
+            "INSERT INTO step(seq, key, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING",
+            (seq, key, kind, body, self._head, own),
+        ).rowcount
+        if added:
+            self._seq, self._head = seq, own
+        else:
+            (there,) = self.connection.execute("SELECT body FROM step WHERE key = ?", (key,)).fetchone()
+            if there != body:
+                self.superseded.add(key)
+        self._landing.append((self.pending, key))
+
+    def attempt(self, attempt: Attempt, key: str) -> None:
+        """Appends an attempt under that key."""
+        cost = attempt.usage.cost_usd
+        self.connection.execute(
+            "INSERT INTO attempt(key, n, at, outcome, cause, requested, effective, usage, cost_usd, latency_ms, reply)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                attempt.number,
+                attempt.at,
+                _text(attempt.outcome),
+                _text(attempt.cause),
+                _pairs(attempt.requested),
+                _pairs(attempt.effective),
+                _encode(attempt.usage).decode(),
+                cost,
+                attempt.latency_seconds * 1000,
+                _text(attempt.reply),
+            ),
+        )
+
+    def place(self, run: str, path: str, key: str, absent: Absent | None) -> None:
+        """Sets where in a run a key was used; the last word about a path stands."""
+        why = None if absent is None else _encode(msgspec.structs.replace(absent, detail=_text(absent.detail))).decode()
+        self.connection.execute(
+            "INSERT OR REPLACE INTO run_step(run, path, key, absent) VALUES (?, ?, ?, ?)", (run, _text(path), key, why)
+        )
+
+    def blob(self, digest: str, body: bytes) -> None:
+        """Appends a blob, unless it is there."""
+        self.connection.execute("INSERT OR IGNORE INTO blob(digest, body) VALUES (?, ?)", (digest, body))
+        self._landing.append((self.blobs, digest))
+
+    def begin(self, plan_digest: str, config: bytes, *, go_on: bool, told: list[str]) -> None:
+        """Begins a run, or goes on with the last one of that plan if it did not end well; its id is put on ``told``."""
+        found = self.connection.execute(
+            "SELECT run, status FROM run WHERE plan_digest = ? ORDER BY rowid DESC LIMIT 1", (plan_digest,)
+        ).fetchone()
+        if go_on and found is not None and found[1] != "ok":
+            run = str(found[0])
+            self.connection.execute(
+                "UPDATE run SET status = 'running', config = ?, ended_at = NULL WHERE run = ?", (config.decode(), run)
+            )
+        else:
+            run = self._new_run(plan_digest)
+            self.connection.execute(
+                "INSERT INTO run(run, plan_digest, config, status, started_at) VALUES (?, ?, ?, 'running', ?)",
+                (run, plan_digest, config.decode(), now()),
+            )
+        told.append(run)
+
+    def end(self, run: str, status: str) -> None:
+        """Sets how a run ended."""
+        self.connection.execute("UPDATE run SET status = ?, ended_at = ? WHERE run = ?", (status, now(), run))
+
+    def _last(self) -> tuple[int, str]:
+        row = self.connection.execute("SELECT seq, hash FROM step ORDER BY seq DESC LIMIT 1").fetchone()
+        return (int(row[0]), str(row[1])) if row else (0, START)
+
+    def _new_run(self, plan_digest: str) -> str:
+        """Four to six digits made from the plan and the number of its runs, the shortest that no other run has."""
+        (counter,) = self.connection.execute(
+            "SELECT count(*) FROM run WHERE plan_digest = ?", (plan_digest,)
+        ).fetchone()
+        while True:
+            number = int.from_bytes(hashlib.sha256(f"{plan_digest}/{counter}".encode()).digest()[:4])
+            digits = "".join(DIGITS[number >> shift & 31] for shift in range(0, 30, 5))
+            for run in (digits[:4], digits[:5], digits):
+                if not self.connection.execute("SELECT 1 FROM run WHERE run = ?", (run,)).fetchone():
+                    return run
+            counter += 1
+
+
+def _text(text: str) -> str:
+    """The text without lone surrogates, which neither SQLite nor UTF-8 can hold: one must not stop the writer."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return _encode({_text(name): _text(value) for name, value in pairs.items()}).decode()

@@ -1,0 +1,211 @@
+"""The library: documents by name, from all sources in their rank, each read once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from deliberate.errors import ConfigError, RubricError, UnknownName
+from deliberate.library._files import names_a_path, path_of
+from deliberate.library._places import Shelf, card_shelves, home_folder, panel_shelves, rubric_shelves
+from deliberate.library.agents import Card, card_files, read_card
+from deliberate.library.panels import SUFFIX, panel_files, read_panel
+from deliberate.library.plans import LoadedPlan, read_plan
+from deliberate.library.rubrics import NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
+from deliberate.types import Panel, Rubric
+
+__all__ = ["Library"]
+
+
+class Library:
+    """Rubrics, agent cards, panels and plans, by name or path.
+
+    Sources, highest rank first: ``extra`` folders, the user's (``<home>/evaluators/user``, ``<home>/agents``), the
+    workspace's (``.agents/evaluators``, ``.agents/agents``), proposed and approved rubrics, managed ones, the bundled.
+    A rubric or card is read when it is first needed, and then stays as it was. One that cannot be read is left out of
+    the lists (``problems`` says why), and is an error where it is asked for by its name.
+
+    Args:
+        home: Our own folder; None means ``DELIBERATE_HOME`` or the user's data folder.
+        workspace: The folder that is worked in; None means the current one.
+        extra: More folders: with rubrics and panels in them, or with ``rubrics/`` and ``agents/`` in them.
+    """
+
+    def __init__(
+        self, home: str | Path | None = None, workspace: str | Path | None = None, extra: Iterable[str | Path] = ()
+    ) -> None:
+        self.home = home_folder() if home is None else Path(home).expanduser()
+        self.workspace = Path.cwd() if workspace is None else Path(workspace).expanduser()
+        self.extra = tuple(Path(folder).expanduser() for folder in extra)
+        self._rubrics: dict[Path, Rubric | RubricError] = {}
+        self._cards: dict[Path, Card | ConfigError] = {}
+        self._pinned: dict[str, Rubric] = {}
+
+    def rubric(self, name: str, *, where: str = "") -> Rubric:
+        """The rubric of that name in the highest source that has one, or in that folder or file.
+
+        Args:
+            name: A name, a name with the start of its digest (``code-review@1a2b3c4d5e6f``), or a path.
+            where: File and key it was named in, for the message.
+
+        Raises:
+            UnknownName: There is none; the message lists the nearest and all that are known.
+            RubricError: Its files cannot be read.
+        """
+        if names_a_path(name):
+            found = read_rubric(path_of(name))
+            self._pinned[pinned_name(found)] = found
+            return found
+        if name in self._pinned:
+            return self._pinned[name]
+        called, _, digest = name.partition("@")
+        for shelf in self._rubric_shelves():
+            for one in self._on(shelf, called):
+                if one.name == called and one.digest.startswith(digest):
+                    return one
+        raise UnknownName("rubric", name, {*(one.name for one in self.rubrics()), *self._pinned}, where=where)
+
+    def rubrics(self) -> tuple[Rubric, ...]:
+        """All rubrics that can be selected, highest source first, by name within a source.
+
+        A name may occur once in every source: who is eligible is for the selection to say.
+        """
+        found: list[Rubric] = []
+        for shelf in self._rubric_shelves():
+            named: dict[str, Rubric] = {}
+            for one in self._on(shelf):
+                named.setdefault(one.name, one)
+            found += [named[name] for name in sorted(named)]
+        return tuple(found)
+
+    def card(self, name: str, *, where: str = "") -> Card:
+        """The agent card of that name in the highest source that has one, or in that file.
+
+        Args:
+            name: A name or a path.
+            where: File and key it was named in, for the message.
+
+        Raises:
+            UnknownName: There is none; the message lists the nearest and all that are known.
+            AgentCardError: It cannot be read.
+        """
+        if names_a_path(name):
+            return read_card(path_of(name))
+        files = self._card_files()
+        if name not in files:
+            raise UnknownName("agent card", name, files, where=where)
+        found = self._card_in(*files[name])
+        if isinstance(found, ConfigError):
+            raise found
+        return found
+
+    def cards(self) -> tuple[Card, ...]:
+        """The agent cards, by name; of several of one name, the one in the highest source."""
+        found = (self._card_in(*place) for _, place in sorted(self._card_files().items()))
+        return tuple(one for one in found if isinstance(one, Card))
+
+    def panel(self, name: str, *, model: str | None = None) -> Panel:
+        """The panel of that name in the highest source that has one, or in that file.
+
+        Args:
+            name: A name or a path.
+            model: For seats and cards that name none, before the panel's own default.
+
+        Raises:
+            UnknownName: There is none, or it names something that does not exist.
+            ConfigError: It cannot be read, or could never decide.
+        """
+        if names_a_path(name):
+            return read_panel(path_of(name), documents=self, model=model)
+        files = self._panel_files()
+        if name not in files:
+            raise UnknownName("panel", name, files, hint=f"or give the path of a {SUFFIX} file")
+        shelf, path = files[name]
+        return read_panel(path, documents=self, model=model, links=shelf.links)
+
+    def panels(self) -> tuple[str, ...]:
+        """The names of the panels, sorted. Not the panels: one may lack a model that is named when it is asked for."""
+        return tuple(sorted(self._panel_files()))
+
+    def plan(self, path: str | Path) -> LoadedPlan:
+        """The plan in a file.
+
+        Raises:
+            UnknownName: It names an evaluator, rule or part that does not exist.
+            ConfigError: It cannot be read.
+        """
+        return read_plan(path_of(path))
+
+    def problems(self) -> tuple[ConfigError, ...]:
+        """Why rubrics and cards are left out of the lists, in the order of their files."""
+        self.rubrics()
+        self.cards()
+        found = {
+            path: one
+            for path, one in (*self._rubrics.items(), *self._cards.items())
+            if isinstance(one, ConfigError) and not isinstance(one, NotAnEvaluator)
+        }
+        return tuple(found[path] for path in sorted(found))
+
+    def _on(self, shelf: Shelf, called: str = "") -> Iterator[Rubric]:
+        """The rubrics on a shelf that can be used, those filed under the name they go by first.
+
+        Raises:
+            RubricError: The one filed under ``called`` cannot be read.
+        """
+        files = rubric_files(shelf.folder)
+        for filed, path in sorted(files, key=lambda file: file[0] != called):
+            one = self._rubric_in(shelf, path)
+            if isinstance(one, Rubric):
+                if shelf.source != "proposed" or is_approved(path, one):
+                    yield one
+            elif filed == called and not isinstance(one, NotAnEvaluator):
+                raise one
+
+    def _rubric_in(self, shelf: Shelf, path: Path) -> Rubric | RubricError:
+        if path not in self._rubrics:
+            try:
+                self._rubrics[path] = read_rubric(path, source=shelf.source, links=shelf.links)
+            except RubricError as error:
+                self._rubrics[path] = error
+                if not isinstance(error, NotAnEvaluator):
+                    _warn(error)
+        return self._rubrics[path]
+
+    def _card_in(self, shelf: Shelf, path: Path) -> Card | ConfigError:
+        if path not in self._cards:
+            try:
+                self._cards[path] = read_card(path, source=shelf.source, links=shelf.links)
+            except ConfigError as error:
+                self._cards[path] = error
+                _warn(error)
+        return self._cards[path]
+
+    def _rubric_shelves(self) -> tuple[Shelf, ...]:
+        return rubric_shelves(home=self.home, workspace=self.workspace, extra=self.extra)
+
+    def _card_files(self) -> dict[str, tuple[Shelf, Path]]:
+        found: dict[str, tuple[Shelf, Path]] = {}
+        for shelf in card_shelves(home=self.home, workspace=self.workspace, extra=self.extra):
+            for path in card_files(shelf.folder):
+                found.setdefault(path.stem, (shelf, path))
+        return found
+
+    def _panel_files(self) -> dict[str, tuple[Shelf, Path]]:
+        found: dict[str, tuple[Shelf, Path]] = {}
+        for shelf in panel_shelves(home=self.home, workspace=self.workspace, extra=self.extra):
+            for path in panel_files(shelf.folder):
+                found.setdefault(path.name.removesuffix(SUFFIX), (shelf, path))
+        return found
+
+
+def _warn(error: ConfigError) -> None:
+    import structlog  # noqa: PLC0415  takes 150 ms to import, and is needed only if something is wrong
+
+    log = structlog.wrap_logger(
+        logging.getLogger("deliberate"),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
+    )
+    log.warning("document_left_out", where=error.where, what=error.what)

@@ -1,0 +1,177 @@
+"""Plans: which parts make up a score, and with what weight (``*.plan.yaml``).
+
+A plan is names and values only. Parts are built from it higher up; a fault found there is placed in the file by
+``LoadedPlan.where``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from typing import Protocol as Contract
+
+from pydantic import BeforeValidator, Field
+
+from deliberate import plugins
+from deliberate.errors import UnknownName
+from deliberate.library._files import names_a_path, path_of
+from deliberate.library._yaml import Document, Name, Words, Written, load_file
+from deliberate.library.panels import SUFFIX
+from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
+
+__all__ = ["LoadedPlan", "read_plan"]
+
+_Points = Annotated[float, Field(ge=0, le=100)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Count = Annotated[int, Field(ge=0)]
+
+
+class _Panels(Contract):
+    def panel(self, name: str) -> Panel: ...
+
+
+class LoadedPlan(Record, frozen=True, kw_only=True):
+    """A plan with the folder its file lies in: relative paths in its parameters start there."""
+
+    plan: Plan
+    folder: Path
+    document: Document
+
+    def where(self, *path: str | int) -> str:
+        """``file:line:column`` of what stands at a path: ``where("parts", "tests", "params", "command")``."""
+        return self.document.where(*path)
+
+    def panel(self, library: _Panels) -> Callable[[str], Panel]:
+        """Finds the panels the plan names: beside its file, else in the library."""
+
+        def find(name: str) -> Panel:
+            if names_a_path(name):
+                return library.panel(str(path_of(name, beside=self.folder)))
+            beside = self.folder / f"{name}{SUFFIX}"
+            return library.panel(str(beside) if beside.is_file() else name)
+
+        return find
+
+
+def _bracket(value: object) -> object:
+    if isinstance(value, str):
+        return bracket_named(value)
+    raise ValueError(f"{value!r} is not a bracket: expected one of poor, fair, good, excellent")
+
+
+_Bracket = Annotated[Bracket, BeforeValidator(_bracket)]
+
+
+class _Part(Written):
+    type: Words
+    params: Annotated[dict[str, Any], Field(default_factory=dict)]
+    weight: Annotated[float, Field(ge=0)] = 1.0
+
+
+class _Combine(Written):
+    by: Words = "weighted_mean"
+    on_missing: Words | None = None
+    min_coverage: _Share | None = None
+
+
+class _Gate(Written):
+    part: Words
+    min_score: _Points | None = None
+    min_bracket: _Bracket | None = None
+    max_blockers: _Count | None = None
+    effect: Literal["cap", "veto"] = "veto"
+    cap: _Points | None = None
+
+
+class _Cases(Written):
+    path: Annotated[Words, Field(alias="from")]
+    id: Words | None = None
+    task: Words | None = None
+    output: Words | None = None
+    reference: Words | None = None
+    category: Words | None = None
+
+
+class _Require(Written):
+    min_score: _Points | None = None
+    min_bracket: _Bracket | None = None
+    max_blockers: _Count | None = None
+    max_unread: _Share | None = None
+    min_agreement: Annotated[float, Field(ge=-1, le=1)] | None = None
+    max_drop: _Points | None = None
+
+
+class _Limits(Written):
+    in_flight: Annotated[int, Field(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Field(ge=0)] | None = None
+    deadline_seconds: Annotated[float, Field(gt=0)] | None = None
+
+
+class _Plan(Written):
+    deliberate: Literal[1]
+    cases: _Cases | None = None
+    parts: Annotated[dict[Name, _Part], Field(min_length=1)]
+    combine: _Combine = _Combine()
+    gates: tuple[_Gate, ...] = ()
+    require: _Require = _Require()
+    limits: _Limits = _Limits()
+
+
+def read_plan(path: Path) -> LoadedPlan:
+    """The plan in a file.
+
+    Raises:
+        ConfigError: It cannot be read; the message names file, line, column, key and what was expected.
+        UnknownName: It names an evaluator, a rule or a part that does not exist.
+    """
+    document = load_file(path)
+    written = document.read(_Plan)
+    evaluators = plugins.names("evaluators")
+    for name, part in written.parts.items():
+        if part.type not in evaluators:
+            raise UnknownName("evaluator", part.type, evaluators, where=document.where("parts", name, "type"))
+    if not any(part.weight > 0 for part in written.parts.values()):
+        raise document.fault("no part has a weight above 0", "parts", expected="one that has")
+    plugins.part("aggregation", written.combine.by, where=document.where("combine", "by"))
+    plan = Plan(
+        parts=tuple(
+            PlanPart(name=name, spec=Spec(type=part.type, params=part.params), weight=part.weight)
+            for name, part in written.parts.items()
+        ),
+        combine=Spec(type=written.combine.by, params=_stated(written.combine, "by")),
+        gates=tuple(_gate(at, gate, written, document) for at, gate in enumerate(written.gates)),
+        cases={} if written.cases is None else _stated(written.cases),
+        require=_stated(written.require),
+        limits=_stated(written.limits),
+    )
+    return LoadedPlan(plan=plan, folder=path.absolute().parent, document=document)
+
+
+def _stated(written: Written, *without: str) -> dict[str, Any]:
+    """What a mapping says, by the keys people write; a bracket by its name."""
+    found = written.model_dump(by_alias=True, exclude_none=True, exclude=set(without))
+    return {key: value.label.lower() if isinstance(value, Bracket) else value for key, value in found.items()}
+
+
+def _gate(at: int, gate: _Gate, written: _Plan, document: Document) -> Gate:
+    if gate.part not in written.parts:
+        raise UnknownName("part", gate.part, written.parts, where=document.where("gates", at, "part"))
+    if gate.min_score is None and gate.min_bracket is None and gate.max_blockers is None:
+        raise document.fault(
+            "a gate without a condition", "gates", at, expected="min_score, min_bracket or max_blockers"
+        )
+    if (gate.effect == "cap") != (gate.cap is not None):
+        raise document.fault(
+            f"effect {gate.effect} {'without' if gate.cap is None else 'with'} cap",
+            *("gates", at, "cap"),
+            expected="effect: cap and cap: POINTS, or effect: veto",
+        )
+    return Gate(
+        part=gate.part,
+        min_score=gate.min_score,
+        min_bracket=gate.min_bracket,
+        max_blockers=gate.max_blockers,
+        effect=gate.effect,
+        cap=gate.cap or 0.0,
+    )

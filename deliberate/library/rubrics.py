@@ -1,0 +1,259 @@
+"""Rubrics: a SKILL.md that a judge reads, and the dimensions it is weighed by.
+
+Two forms give the same record, and so the same digest:
+
+- the strict one: front matter as Agent Skills want it, ``metadata`` from text to text with
+  ``deliberate-kind: evaluator`` and ``deliberate-rubric: rubric.yaml``, and that file beside it;
+- the one-file form: ``kind: evaluator`` and nested ``metadata: {categories, dimensions}``.
+
+Neither a rubric's folder nor its files may be symbolic links: a workspace is not ours, and a link in it may lead
+anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from deliberate.errors import ConfigError, RubricError
+from deliberate.library._files import listed, read_text
+from deliberate.library._frontmatter import parse_front_matter
+from deliberate.library._yaml import Document, FreeName, Label, SkillName, Words, Written, load_file
+from deliberate.types import Dimension, Rubric, SeverityMode, same_name
+
+__all__ = ["NotAnEvaluator", "is_approved", "pinned_name", "read_rubric", "rubric_files"]
+
+_FILE = "SKILL.md"
+_SUFFIX = ".SKILL.md"
+_APPROVED = "approved"
+_EXACT = 1e-6
+
+
+class NotAnEvaluator(RubricError):
+    """A SKILL.md of another kind: a skill for doing a task, not for judging one."""
+
+
+class _Dimension(Written):
+    name: Label
+    weight: Annotated[float, Field(gt=0)]
+    description: Words
+    question: str = ""
+    affects: tuple[Words, ...] = ()
+
+
+class _Eligibility(Written):
+    os: tuple[Words, ...] = ()
+    env: tuple[Words, ...] = ()
+    bins: tuple[Words, ...] = ()
+
+
+class _Sheet(Written):
+    """What ``rubric.yaml`` says."""
+
+    categories: tuple[Label, ...]
+    dimensions: Annotated[tuple[_Dimension, ...], Field(min_length=1)]
+    severity: SeverityMode = "adjust"
+    eligibility: _Eligibility = _Eligibility()
+
+
+class _Skill(Written):
+    """The front matter of the strict form."""
+
+    name: SkillName
+    description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024)]
+    license: str = ""
+    compatibility: str = ""
+    metadata: dict[str, str]
+    allowed_tools: Annotated[str, Field(alias="allowed-tools")] = ""
+
+
+class _NestedSheet(_Sheet):
+    """The same, nested in the one-file form, with the names for eligibility and the extras that form knows."""
+
+    os: tuple[Words, ...] = ()
+    requires_env: tuple[Words, ...] = ()
+    requires_bins: tuple[Words, ...] = ()
+    trigger: Any = None
+    schema_version: Any = None
+    openkoi: Any = None
+    openclaw: Any = None
+
+
+class _OneFile(Written):
+    """The front matter of the one-file form."""
+
+    name: FreeName
+    kind: str
+    description: Words
+    metadata: _NestedSheet
+    license: str = ""
+    compatibility: str = ""
+    allowed_tools: Annotated[str, Field(alias="allowed-tools")] = ""
+
+
+_KNOWN = ("deliberate-kind", "deliberate-rubric", "deliberate-version")
+
+
+def rubric_files(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """The rubrics that lie in a folder, as (name they go by, file): ``<name>/SKILL.md`` and ``<name>.SKILL.md``."""
+    found: list[tuple[str, Path]] = []
+    for child in listed(folder):
+        if child.name.endswith(_SUFFIX) and child.name != _SUFFIX:
+            found.append((child.name.removesuffix(_SUFFIX), child))
+        elif os.path.lexists(child / _FILE):
+            found.append((child.name, child / _FILE))
+    return tuple(found)
+
+
+def read_rubric(path: Path, *, source: str = "path", links: bool = False) -> Rubric:
+    """The rubric in a folder or SKILL.md file, in either form.
+
+    Args:
+        path: The folder, or the file.
+        source: What the record says it comes from.
+        links: Whether folder and files may be symbolic links.
+
+    Raises:
+        RubricError: It cannot be read; the message names file, line, column, key and what was expected.
+        NotAnEvaluator: It is a skill of another kind.
+    """
+    file = path / _FILE if path.is_dir() else path
+    if not links and file.name == _FILE and file.parent.is_symlink():
+        raise RubricError("is a symbolic link", where=str(file.parent), expected="a folder")
+    document, halves = parse_front_matter(
+        read_text(file, error=RubricError, links=links), file=str(file), error=RubricError
+    )
+    if not halves.body.strip():
+        raise RubricError("the body is empty", where=f"{file}:{halves.body_line}", expected="what the judge reads")
+    written = _strict(document, file, links=links) if _is_strict(document) else _one_file(document)
+    name, description, sheet, place, prefix = written
+    _check(sheet, place, prefix)
+    return Rubric(
+        name=name,
+        description=description,
+        body=halves.body.strip(),
+        dimensions=tuple(
+            Dimension(
+                name=one.name,
+                weight=one.weight,
+                description=one.description,
+                question=one.question.strip(),
+                affects=one.affects,
+            )
+            for one in sheet.dimensions
+        ),
+        categories=sheet.categories,
+        severity=sheet.severity,
+        eligibility=_eligibility(sheet),
+        source=source,
+    )
+
+
+def is_approved(file: Path, rubric: Rubric) -> bool:
+    """Whether a proposed rubric was approved as it stands: the file ``approved`` beside it holds its digest.
+
+    A proposal that was changed after its approval is not approved.
+    """
+    try:
+        return read_text(file.parent / _APPROVED).split()[:1] == [rubric.digest]
+    except ConfigError:
+        return False
+
+
+def pinned_name(rubric: Rubric) -> str:
+    """The name that stands for just this content, wherever it lies: ``code-review@1a2b3c4d5e6f``."""
+    return f"{rubric.name}@{rubric.digest[:12]}"
+
+
+_Parts = tuple[str, str, _Sheet, Document, tuple[str, ...]]
+"""Name, description, sheet, the document it stands in, and the keys that lead to it there."""
+
+
+def _is_strict(document: Document) -> bool:
+    return any(path[0] == "metadata" and str(path[1]).startswith("deliberate-") for path in document.paths(2))
+
+
+def _strict(document: Document, file: Path, *, links: bool) -> _Parts:
+    skill = document.read(_Skill)
+    for key in skill.metadata:
+        if key.startswith("deliberate-") and key not in _KNOWN:
+            raise document.unknown_key(_KNOWN, "metadata", key)
+    kind = skill.metadata.get("deliberate-kind")
+    if kind is None:
+        raise document.fault("key 'metadata.deliberate-kind' is missing", "metadata", expected="evaluator")
+    if kind != "evaluator":
+        raise _of_another_kind(document, kind, "metadata", "deliberate-kind")
+    called = _called(file)
+    if called and skill.name != called:
+        raise document.fault(f"name is {skill.name!r}, but it lies in {called!r}", "name", expected="the same name")
+    sheet = skill.metadata.get("deliberate-rubric")
+    if sheet is None:
+        raise document.fault("key 'metadata.deliberate-rubric' is missing", "metadata", expected="rubric.yaml")
+    if sheet != Path(sheet).name or "\\" in sheet or not sheet.endswith((".yaml", ".yml")):
+        raise document.fault(
+            f"metadata.deliberate-rubric is {sheet!r}",
+            "metadata",
+            "deliberate-rubric",
+            expected="a YAML file beside it",
+        )
+    beside = load_file(file.parent / sheet, error=RubricError, links=links)
+    return skill.name, skill.description, beside.read(_Sheet), beside, ()
+
+
+def _one_file(document: Document) -> _Parts:
+    kind = document.data.get("kind") if isinstance(document.data, Mapping) else None
+    if isinstance(kind, str) and kind != "evaluator":
+        raise _of_another_kind(document, kind, "kind")
+    written = document.read(_OneFile)
+    return written.name, written.description, written.metadata, document, ("metadata",)
+
+
+def _of_another_kind(document: Document, kind: str, *path: str) -> NotAnEvaluator:
+    return NotAnEvaluator(f"{path[-1]} is {kind!r}", where=document.where(*path), expected="evaluator")
+
+
+def _called(file: Path) -> str:
+    """The name a file's place gives; "" where it gives none."""
+    if file.name == _FILE:
+        return file.absolute().parent.name
+    return file.name.removesuffix(_SUFFIX) if file.name.endswith(_SUFFIX) else ""
+
+
+def _check(sheet: _Sheet, document: Document, prefix: Sequence[str]) -> None:
+    """Whether names are unique and weights sum to 1."""
+    found = sheet.dimensions
+    for at, one in enumerate(found):
+        if not any(sign.isalnum() for sign in one.name):
+            raise document.fault(
+                f"dimension name is {one.name!r}", *prefix, "dimensions", at, "name", expected="a letter or digit in it"
+            )
+        twin = next((other for other in found[:at] if same_name(one.name, other.name)), None)
+        if twin is not None:
+            raise document.fault(
+                f"dimension {one.name!r} is {twin.name!r} again (case, spaces, _ and - do not tell names apart)",
+                *prefix,
+                "dimensions",
+                at,
+                "name",
+                expected="a name of its own",
+            )
+    total = math.fsum(one.weight for one in found)
+    if not abs(total - 1.0) <= _EXACT:
+        terms = " + ".join(f"{one.name} {one.weight:g}" for one in found)
+        raise document.fault(
+            f"weights sum to {total:.6g}, must be 1.0 ({terms})", *prefix, "dimensions", len(found) - 1, "weight"
+        )
+
+
+def _eligibility(sheet: _Sheet) -> dict[str, tuple[str, ...]]:
+    stated = sheet.eligibility
+    found = {"os": stated.os, "env": stated.env, "bins": stated.bins}
+    if isinstance(sheet, _NestedSheet):
+        nested = {"os": sheet.os, "env": sheet.requires_env, "bins": sheet.requires_bins}
+        found = {key: tuple(dict.fromkeys((*found[key], *nested[key]))) for key in found}
+    return {key: values for key, values in found.items() if values}

@@ -1,0 +1,52 @@
+"""What a protocol is: the rule for what comes next.
+
+``move`` is a pure function of the case, the panel and what was heard in finished waves: it answers with the next wave
+of asks, or closes. It never decides: ``tallies.decide`` alone makes a bracket. Because it is pure, ``advance`` can
+replay it from the start over whatever answers there are; resuming, replaying, pricing, ``spend="enough"``, waiting
+for a person and ``redecide`` all follow from that.
+
+To add one: a file in this room whose name is the protocol's name and whose ``__all__`` holds just its class, a frozen
+``Record`` whose fields are its parameters. It ends after at most ``most_asks`` asks (a law plays against it).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from typing import Protocol as Contract
+
+from deliberate.types import Ballot, Case, Close, Form, Heard, Panel, Wave
+
+__all__ = ["BALLOT", "BALLOT_TEMPLATE", "Protocol"]
+
+BALLOT_TEMPLATE = """\
+You are an evaluator. Use the following {rubric_word} to evaluate the output.
+
+## {rubric_title}
+{rubric}
+
+## Task
+{task}
+
+{reference}{evidence}## Output to evaluate
+{output}
+
+{shown}{instructions}"""
+
+BALLOT = Form(name="ballot", template=BALLOT_TEMPLATE, reply=Ballot)
+"""The form of a vote: rubric, task, output, instructions, in this order."""
+
+
+class Protocol(Contract):
+    """A protocol; ``version`` is in every key, and grows when its asks change their meaning."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    forms: ClassVar[tuple[Form, ...]]
+
+    def move(self, case: Case, panel: Panel, heard: Heard) -> Wave | Close:
+        """What comes next, given all that was heard in finished waves."""
+        ...
+
+    def most_asks(self, panel: Panel) -> int:
+        """The most asks a deliberation of this panel can take."""
+        ...

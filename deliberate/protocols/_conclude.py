@@ -1,0 +1,175 @@
+"""Makes verdicts: the only place one comes from.
+
+A verdict is a pure function of panel, asks, answers and close. ``redecide`` makes another of a stored one, under
+other rules, weights or seats, without a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import msgspec
+
+from deliberate import plugins
+from deliberate.tallies import decide
+from deliberate.types import (
+    Answer,
+    Ask,
+    AskId,
+    Ballot,
+    Bracket,
+    Close,
+    Decided,
+    Panel,
+    Reply,
+    Rules,
+    Seat,
+    Sensitivity,
+    Undecided,
+    UndecidedWhy,
+    Verdict,
+    digest_of,
+)
+
+__all__ = ["conclude", "redecide"]
+
+
+def conclude(
+    panel: Panel,
+    *,
+    asks: Sequence[Ask],
+    answers: Mapping[AskId, Answer],
+    close: Close | None,
+    digests: Mapping[str, str],
+    stopped: UndecidedWhy | None = None,
+    flags: Sequence[str] = (),
+) -> Verdict:
+    """The verdict on all that was asked and answered.
+
+    ``close`` None, with ``stopped``, is a deliberation that was cut off: undecided, whatever was heard. If it closed
+    but ``stopped`` says why seats are missing, that is the reason given where the quorum is missed.
+    """
+    decision: Decided | Undecided
+    if close is None:
+        decision = Undecided(why=stopped or "cancelled", detail="the deliberation was not finished")
+        sensitivity = None
+    else:
+        heard = {at: answer.reply for at, answer in answers.items()}
+        decision = decide(panel, heard, close, panel.rules)
+        if stopped is not None and isinstance(decision, Undecided) and decision.why == "no_quorum":
+            decision = msgspec.structs.replace(decision, why=stopped)
+        sensitivity = _sensitivity(panel, heard, close) if isinstance(decision, Decided) else None
+    return Verdict(
+        panel=panel,
+        asks=tuple(asks),
+        answers=dict(answers),
+        close=close,
+        decision=decision,
+        digests={**digests, "panel": panel.digest, "rules": digest_of(panel.rules)},
+        sensitivity=sensitivity,
+        flags=tuple(sorted({*flags, *_flags(panel, answers)})),
+    )
+
+
+def redecide(
+    verdict: Verdict, rules: Rules, *, weights: Mapping[str, float] | None = None, seats: Sequence[str] | None = None
+) -> Verdict:
+    """The verdict under other rules, seat weights or fewer seats, from the same ballots and with no call.
+
+    Args:
+        verdict: A stored verdict.
+        rules: The rules to decide by.
+        weights: New weights by seat name; others keep theirs.
+        seats: The voting seats that count; None = all. Verifiers and chairs stay.
+
+    Raises:
+        ValueError: A seat that does not exist.
+    """
+    names = {seat.name for seat in verdict.panel.seats}
+    unknown = sorted({*(weights or {}), *(seats or ())} - names)
+    if unknown:
+        msg = f"no seat {', '.join(unknown)}: there are {', '.join(sorted(names))}"
+        raise ValueError(msg)
+    panel = msgspec.structs.replace(
+        verdict.panel,
+        rules=rules,
+        seats=tuple(
+            msgspec.structs.replace(seat, weight=(weights or {}).get(seat.name, seat.weight))
+            for seat in verdict.panel.seats
+            if seats is None or seat.name in seats or seat.duty != "vote"
+        ),
+    )
+    kept = {seat.name for seat in panel.seats}
+    close = None if verdict.close is None else _only(verdict.close, kept)
+    stopped = verdict.decision.why if close is None and isinstance(verdict.decision, Undecided) else None
+    return conclude(
+        panel,
+        asks=[ask for ask in verdict.asks if ask.seat in kept],
+        answers={at: answer for at, answer in verdict.answers.items() if _seat(at) in kept},
+        close=close,
+        digests=verdict.digests,
+        stopped=stopped,
+        flags=[flag for flag in verdict.flags if flag != "one_model"],
+    )
+
+
+def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close) -> Sensitivity:
+    """What leaving out one seat, or another rule, would have decided."""
+    base = _bracket(panel, heard, close, panel.rules)
+    voting = [seat for seat in panel.voters if any(_seat(at) == seat.name for at in close.counting)]
+    without: dict[str, Bracket | None] = {}
+    if len(voting) > 1:
+        for seat in voting:
+            without[seat.name] = _left_out(panel, heard, close, seat)
+    others: dict[str, Bracket | None] = {
+        rule: _bracket(panel, heard, close, msgspec.structs.replace(panel.rules, rule=rule))
+        for rule in plugins.names("tallies")
+        if rule != panel.rules.rule
+    }
+    return Sensitivity(
+        hinges_on=tuple(name for name, bracket in without.items() if bracket != base), without=without, rules=others
+    )
+
+
+def _left_out(panel: Panel, heard: Mapping[AskId, Reply], close: Close, seat: Seat) -> Bracket | None:
+    """The bracket without one seat: a quorum given as a number asks for no more seats than are left."""
+    left = {one.name for one in panel.seats if one.name != seat.name}
+    fewer = _only(close, left)
+    over = len(fewer.quorum_over or fewer.counting)
+    quorum = panel.rules.quorum
+    rules = panel.rules if isinstance(quorum, str) else msgspec.structs.replace(panel.rules, quorum=min(quorum, over))
+    smaller = msgspec.structs.replace(panel, seats=tuple(one for one in panel.seats if one.name in left))
+    return _bracket(smaller, {at: reply for at, reply in heard.items() if _seat(at) in left}, fewer, rules)
+
+
+def _bracket(panel: Panel, heard: Mapping[AskId, Reply], close: Close, rules: Rules) -> Bracket | None:
+    decision = decide(panel, heard, close, rules)
+    return decision.bracket if isinstance(decision, Decided) else None
+
+
+def _only(close: Close, seats: set[str]) -> Close:
+    return msgspec.structs.replace(
+        close,
+        counting=tuple(at for at in close.counting if _seat(at) in seats),
+        quorum_over=tuple(at for at in close.quorum_over if _seat(at) in seats),
+    )
+
+
+def _flags(panel: Panel, answers: Mapping[AskId, Answer]) -> set[str]:
+    """What every reader must know: one model behind several seats, and what judges or readers marked."""
+    found: set[str] = set()
+    voters = panel.voters
+    models = {seat.judge.model for seat in voters}
+    if len(voters) > 1 and len(models) == 1:
+        found.add("one_model")
+    for answer in answers.values():
+        if isinstance(answer.reply, Ballot):
+            found.update(answer.reply.flags)
+        if answer.effective.get("calibration") in ("none", "shipped"):
+            found.add("uncalibrated")
+    return found
+
+
+def _seat(at: AskId) -> str:
+    return cast("str", at).rsplit(".", 1)[-1]

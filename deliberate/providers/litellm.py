@@ -1,0 +1,288 @@
+"""Every provider that no other part serves, through litellm.
+
+litellm shapes the request and reads the reply; what is sent goes over our own guarded connections, so that here too no
+redirect is followed, no encoded body taken, and no more bytes than asked for. It is imported when such a judge is
+first asked, in a worker thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Protocol as Contract
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from deliberate.errors import ProviderError, TransientProviderError
+from deliberate.providers._address import api_base, limit_key
+from deliberate.providers._base import Request, Response, Settings
+from deliberate.providers._connection import Connection
+from deliberate.providers._prices import Price, Prices
+from deliberate.providers._secrets import secrets_of
+from deliberate.providers._wire import (
+    Dropped,
+    Envelope,
+    effective_of,
+    envelope_of,
+    excerpt,
+    failure,
+    is_filtered,
+    parameters_of,
+    response_of,
+    retry_after_of,
+    says_something,
+)
+
+if TYPE_CHECKING:
+    from deliberate.providers._base import Provider
+    from deliberate.providers._http import Got, Http
+
+__all__ = ["LiteLLM"]
+
+_OK = 200
+_BEFORE_IMPORT = {
+    # No download of a price map at import, and no `.env` taken from whatever folder litellm lies in: it could name
+    # an address, and the keys would go there.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
+
+
+class LiteLLM:
+    """Asks through ``litellm.acompletion``, one request an attempt.
+
+    Model names are litellm's, with or without ``litellm/`` before them. Address and key of a provider are handed over
+    where the operator states them (``--api-base``, ``<PROVIDER>_API_BASE``, ``<PROVIDER>_API_KEY``); what else litellm
+    needs it reads from the environment.
+    """
+
+    prefixes: ClassVar[tuple[str, ...]] = ("litellm",)
+    loops: ClassVar[tuple[str, ...]] = ("asyncio",)
+    most_in_flight: ClassVar[int | None] = None
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._secrets = secrets_of(settings.env)
+        self._dropped = Dropped()
+        self._prices = Prices()
+        self._connection = Connection(settings, self._secrets)
+
+    @classmethod
+    def open(cls, prefix: str, settings: Settings) -> Self:
+        """A provider for that prefix. Connects to nothing, imports nothing.
+
+        Raises:
+            ConfigError: The address is not allowed.
+        """
+        api_base(prefix, settings)
+        return cls(settings)
+
+    def limit_key(self, model: str) -> str:
+        """Provider, host and key."""
+        provider = _provider(_name(model))
+        return limit_key(provider, api_base(provider, self._settings), self._key(provider))
+
+    async def worst_cost_usd(self, request: Request) -> float | None:
+        """The most that one attempt can cost in US dollars; None = unknown."""
+        return await self._prices.worst_cost_usd(msgspec.structs.replace(request, model=_name(request.model)))
+
+    async def complete(self, request: Request) -> Response:
+        """The model's reply to one request.
+
+        Raises:
+            TransientProviderError: Trying again can help.
+            RefusedError: It cannot.
+        """
+        model = _name(request.model)
+        library = await anyio.to_thread.run_sync(_litellm)
+        price = await self._prices.of(model)
+        exchange = _Exchange(await self._connection.opened(), most_bytes=request.most_bytes)
+        try:
+            with anyio.move_on_after(request.deadline_seconds):
+                return await self._ask(library, exchange, model, request, price)
+        except ProviderError as error:
+            error.args = (self._secrets.strike(str(error)),)
+            raise
+        finally:
+            exchange.over = True
+        raise TransientProviderError(f"no reply within {request.deadline_seconds:g} s")
+
+    async def aclose(self) -> None:
+        """Closes its connections."""
+        await self._connection.aclose()
+
+    def _key(self, provider: str) -> str:
+        return self._settings.env.get(f"{provider.upper()}_API_KEY", "").strip()
+
+    async def _ask(
+        self, library: _Library, exchange: _Exchange, model: str, request: Request, price: Price | None
+    ) -> Response:
+        provider = _provider(model)
+        dropped = self._dropped.of(model)
+        parameters = parameters_of(request, dropped)
+        effective = effective_of(provider, parameters, dropped)
+        token = _EXCHANGE.set(exchange)
+        failed: Exception | None = None
+        envelope = Envelope()
+        try:
+            completion = await library.acompletion(
+                model=model,
+                messages=msgspec.to_builtins(request.messages),
+                timeout=request.deadline_seconds,
+                num_retries=0,
+                max_retries=0,
+                api_base=api_base(provider, self._settings) or None,
+                api_key=self._key(provider) or None,
+                **parameters,
+            )
+            envelope = msgspec.convert(completion, Envelope, from_attributes=True)
+        except Exception as error:  # noqa: BLE001  all: litellm raises its own, those of its SDKs, and bare ones
+            failed = error
+        finally:
+            _EXCHANGE.reset(token)
+        came = self._as_it_came(exchange, provider)
+        # Outside of the handler: litellm's message may hold a key, and a context would keep it.
+        if failed is not None and came is None:
+            return self._failed(failed, exchange, model, parameters, effective)
+        return response_of(came or envelope, price=price, effective=effective, where=provider, secrets=self._secrets)
+
+    def _as_it_came(self, exchange: _Exchange, provider: str) -> Envelope | None:
+        """The reply itself, where the endpoint speaks the chat protocol.
+
+        litellm strips thinking from it, renames unknown reasons to stop, and trips over content in parts.
+        """
+        if exchange.got is None or exchange.got.status != _OK:
+            return None
+        try:
+            envelope = envelope_of(exchange.got.body, where=provider, secrets=self._secrets)
+        except TransientProviderError:
+            return None
+        return envelope if says_something(envelope) else None
+
+    def _failed(
+        self,
+        error: Exception,
+        exchange: _Exchange,
+        model: str,
+        parameters: dict[str, Any],
+        effective: dict[str, str],
+    ) -> Response:
+        if exchange.error is not None:
+            raise exchange.error
+        provider, got = _provider(model), exchange.got
+        status: int | None
+        if got is not None and got.status != _OK:
+            # What the endpoint said itself, not what became of it on the way through.
+            status, text, retry_after = got.status, got.body.decode("utf-8", "replace"), retry_after_of(got.headers)
+        else:
+            status, text, retry_after = getattr(error, "status_code", None), str(error), None
+        if is_filtered(status, text):
+            return Response(text="", finish="refused", effective=effective, detail=excerpt(text, self._secrets))
+        named = self._dropped.learn(model, status, text, parameters)
+        if named:
+            said = f"{model} does not take {', '.join(named)}; the next attempt goes without"
+            raise TransientProviderError(said, status=status)
+        if status is None or (got is not None and got.status == _OK):
+            said = excerpt(f"{type(error).__name__}: {text}", self._secrets)
+            raise TransientProviderError(f"the reply of {provider} cannot be read: {said}")
+        raise failure(status, text, retry_after=retry_after, where=provider, secrets=self._secrets)
+
+
+class _Library(Contract):
+    """What is used of litellm."""
+
+    suppress_debug_info: bool
+
+    async def acompletion(self, **parameters: object) -> object: ...
+
+
+class _Sent(Contract):
+    """What is used of an httpx request."""
+
+    method: str
+    url: object
+    headers: Mapping[str, str]
+
+    async def aread(self) -> bytes: ...
+
+
+class _Exchange:
+    """The HTTP of one attempt: over our connections, with its real cause kept.
+
+    litellm and the SDKs it uses turn whatever is raised below them into a connection error and drop the cause.
+    """
+
+    def __init__(self, http: Http, *, most_bytes: int) -> None:
+        self._http = http
+        self._most_bytes = most_bytes
+        self.got: Got | None = None
+        self.error: ProviderError | None = None
+        self.over = False
+
+    async def send(self, request: _Sent) -> Got:
+        """Sends an httpx request.
+
+        Raises:
+            ProviderError: Nothing came back that may be read.
+        """
+        try:
+            self.got = await self._http.exchange(
+                request.method,
+                str(request.url),
+                headers=dict(request.headers),
+                body=await request.aread(),
+                most_bytes=self._most_bytes,
+            )
+        except ProviderError as error:
+            self.error = error
+            raise
+        return self.got
+
+
+_EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
+"""The exchange of the attempt at hand. Whoever else uses litellm in this process has none, and is left alone."""
+
+
+@cache
+def _litellm() -> _Library:
+    """litellm, imported without a download, its HTTP led over our connections within an attempt of ours."""
+    os.environ.update(_BEFORE_IMPORT)
+    os.environ.setdefault("LITELLM_LOG", "ERROR")  # it warns on stderr, of some things on stdout
+    library = cast("_Library", importlib.import_module("litellm"))
+    library.suppress_debug_info = True  # or it prints help to stdout
+    _lead_through(importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport"))
+    return library
+
+
+def _lead_through(module: ModuleType) -> None:
+    """All of litellm's HTTP passes one method of its transport; there is no public way in for every route."""
+    transport: Any = module.LiteLLMAiohttpTransport
+    plain: Callable[[object, _Sent], Awaitable[object]] = transport.handle_async_request
+
+    async def handle_async_request(self: object, request: _Sent) -> object:
+        exchange = _EXCHANGE.get()
+        if exchange is None or exchange.over:
+            return await plain(self, request)
+        got = await exchange.send(request)
+        return module.httpx.Response(got.status, headers=got.headers, content=got.body, request=request)
+
+    transport.handle_async_request = handle_async_request
+
+
+def _name(model: str) -> str:
+    return model.removeprefix("litellm/")
+
+
+def _provider(name: str) -> str:
+    return name.partition("/")[0] if "/" in name else "litellm"
+
+
+if TYPE_CHECKING:
+    _: type[Provider] = LiteLLM

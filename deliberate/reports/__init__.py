@@ -1,0 +1,56 @@
+"""Evaluations as people and programs read them: terminal, JSON, HTML, Markdown.
+
+``_facts`` works out what a report says, once; ``terminal``, ``html`` and ``export`` only give it a form, and
+``result`` is the JSON of ``ask --json``. This room reads nothing but what it is given. Rules for whoever edits it:
+text from outside passes through the one escaping function of its sink (``shown`` in ``terminal``, ``finalize`` in
+``html``, ``escaped`` in ``export``); nothing is said by colour alone; nothing is cut off.
+
+Names are imported when they are first used, so that a program pays only for the form it asks for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deliberate.reports._facts import Imprint, ReadBack
+    from deliberate.reports.export import ENDINGS, checked, write
+    from deliberate.reports.html import review_page
+    from deliberate.reports.result import VerdictObject, encode, schema, verdict_object
+    from deliberate.reports.terminal import agreement_matrix, show
+
+__all__ = [
+    "ENDINGS",
+    "Imprint",
+    "ReadBack",
+    "VerdictObject",
+    "agreement_matrix",
+    "checked",
+    "encode",
+    "review_page",
+    "schema",
+    "show",
+    "verdict_object",
+    "write",
+]
+
+_HOMES = {
+    "deliberate.reports._facts": ("Imprint", "ReadBack"),
+    "deliberate.reports.export": ("ENDINGS", "checked", "write"),
+    "deliberate.reports.html": ("review_page",),
+    "deliberate.reports.result": ("VerdictObject", "encode", "schema", "verdict_object"),
+    "deliberate.reports.terminal": ("agreement_matrix", "show"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,259 @@
+"""The doors in one frozen bundle, and ``step``: what costs money or time happens once.
+
+Everything below this line thinks or opens one door; everything above is handed these doors, never looks them up.
+``step`` is the one durable primitive. Rules for whoever edits it: it returns what it stored (decode of encode), never
+what it just heard; it queues under a shield and does not wait for the commit (verdicts are released after it); one
+key is in flight once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, cast
+from typing import Protocol as Contract
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from deliberate.errors import ConfigError, DeliberateError
+from deliberate.types import (
+    Absent,
+    Answer,
+    Ask,
+    AskId,
+    Attempt,
+    Case,
+    Event,
+    Finished,
+    Form,
+    Judge,
+    Key,
+    Later,
+    Panel,
+    Record,
+    Reply,
+    Rubric,
+)
+
+__all__ = ["Judges", "Ledger", "Library", "Post", "Runtime", "Sandbox", "Steps", "task_group"]
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Post(Record, frozen=True, kw_only=True):
+    """One ask on its way to a judge, with everything its prompt is made from.
+
+    ``shown`` are the peers' replies in the order this seat sees them; ``deadline_seconds`` is the total for the ask,
+    all attempts together.
+    """
+
+    key: Key
+    ask: Ask
+    judge: Judge
+    sample: int
+    case: Case
+    rubric: Rubric | None
+    form: Form
+    criteria: str = ""
+    shown: tuple[tuple[AskId, Reply], ...] = ()
+    deadline_seconds: float = 120.0
+
+
+class Ledger(Contract):
+    """The record: content keys to bodies, attempts, runs."""
+
+    async def read(self, key: Key) -> bytes | None:
+        """The body under a key, committed or queued; None if there is none (or if asked anew)."""
+        ...
+
+    def put(self, key: Key, kind: str, body: bytes) -> None:
+        """Queues a terminal record. The first body under a key stays; a second is dropped."""
+        ...
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Queues one attempt."""
+        ...
+
+    def place(self, path: str, key: Key, *, absent: Absent | None = None, run: str | None = None) -> None:
+        """Queues where in a run a key was used; an absence of ours stands here, never under the key."""
+        ...
+
+    async def committed(self) -> None:
+        """Waits until everything queued so far is on disk.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        ...
+
+
+class Judges(Contract):
+    """Local actors, or leases on a cluster; never raises for one seat."""
+
+    async def ask(self, posts: Sequence[Post]) -> tuple[Answer | Later, ...]:
+        """An answer or a ``Later`` for each post, in their order."""
+        ...
+
+
+class Library(Contract):
+    """Documents, read and checked: rubrics, agent cards, panels."""
+
+    def rubric(self, name: str) -> Rubric:
+        """The rubric of that name."""
+        ...
+
+    def rubrics(self) -> tuple[Rubric, ...]:
+        """All rubrics that can be selected, highest source first."""
+        ...
+
+    def panel(self, name: str) -> Panel:
+        """The panel of that name, or in that file."""
+        ...
+
+
+class Sandbox(Contract):
+    """Runs a program on files it is given."""
+
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        stdin: bytes = b"",
+        timeout_seconds: float = 60.0,
+        most_bytes: int = 1024 * 1024,
+    ) -> Finished:
+        """Runs it to its end or its deadline; nothing of it is left running.
+
+        Raises:
+            ConfigError: Code may not be run here without ``--trust-code``.
+        """
+        ...
+
+
+class Steps:
+    """Single flight over a ledger: a finished step is read back, not done again."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._flights: dict[Key, _Flight] = {}
+        self._read_back: set[Key] = set()
+
+    def was_read_back(self, key: Key) -> bool:
+        """Whether the last step under this key was found in the ledger; says so once."""
+        found = key in self._read_back
+        self._read_back.discard(key)
+        return found
+
+    async def step(
+        self,
+        key: Key,
+        run: Callable[[], Awaitable[T | Later]],
+        *,
+        record: type[T],
+        keep: Callable[[T], bool] | None = None,
+    ) -> T | Later:
+        """The record under this key; ``run`` is awaited only if there is none.
+
+        Callers of one key at one time wait for one ``run``; if that one is cancelled, the next takes over. ``Later``
+        passes through unstored, and so does a record that ``keep`` refuses (those who wait share it).
+        """
+        while True:
+            body = await self._ledger.read(key)
+            if body is not None:
+                self._read_back.add(key)
+                return msgspec.json.decode(body, type=record)
+            flight = self._flights.get(key)
+            if flight is None:
+                break
+            await flight.done.wait()
+            if flight.passing is not None:
+                passing: T = flight.passing
+                return passing
+        flight = self._flights[key] = _Flight()
+        try:
+            value = await run()
+            if isinstance(value, Later):
+                return value
+            body = msgspec.json.encode(value)
+            stored = msgspec.json.decode(body, type=record)
+            if keep is None or keep(value):
+                self._ledger.put(key, record.__name__, body)
+            else:
+                flight.passing = stored
+            return stored
+        finally:
+            del self._flights[key]
+            flight.done.set()
+
+
+@asynccontextmanager
+async def task_group() -> AsyncGenerator[TaskGroup, None]:
+    """A task group that raises what went wrong, not a group of it.
+
+    What users catch are our errors by their own names; of several at once the first of ours is raised, and the rest
+    hang on it as its cause.
+    """
+    try:
+        async with anyio.create_task_group() as tasks:
+            yield tasks
+    except BaseExceptionGroup as group:
+        leaves = list(_leaves(group))
+        first = next((error for error in leaves if isinstance(error, DeliberateError)), leaves[0])
+        raise first from (None if len(leaves) == 1 else group)
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in cast("tuple[BaseException, ...]", group.exceptions):
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(cast("BaseExceptionGroup[BaseException]", error))
+        else:
+            yield error
+
+
+class _Flight:
+    """One key in the air; ``passing`` is a result that is shared but not stored."""
+
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.passing: Any = None
+
+
+class Runtime(Record, frozen=True, kw_only=True):
+    """The doors, handed down to every evaluator.
+
+    ``run`` is the ledger's name of this execution. ``judge`` is the model that evaluators without one of their own
+    ask. ``call_seconds`` is the total deadline of one call; ``ends`` is when the session ends, on the event loop's
+    monotonic clock.
+    """
+
+    judges: Judges
+    ledger: Ledger
+    library: Library
+    sandbox: Sandbox
+    steps: Steps
+    emit: Callable[[Event], None]
+    run: str | None = None
+    judge: str = ""
+    call_seconds: float = 120.0
+    ends: float | None = None
+
+    def model_for(self, model: str | None, *, where: str) -> str:
+        """The model to ask: the one named, else the session's.
+
+        Raises:
+            ConfigError: There is neither.
+        """
+        found = model or self.judge
+        if not found:
+            raise ConfigError(
+                "no model is named", where=where, expected="a model such as openai/NAME", hint="or give the session one"
+            )
+        return found
+
+    async def step(self, key: Key, run: Callable[[], Awaitable[T | Later]], *, record: type[T]) -> T | Later:
+        """The record under this key, made at most once (``Steps.step``)."""
+        return await self.steps.step(key, run, record=record)

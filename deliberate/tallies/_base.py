@@ -1,0 +1,42 @@
+"""What a rule is: votes -> the winning levels.
+
+Rules take ordered levels, not the ``Bracket`` enum: recorded data has two to eleven of them. A rule is a pure
+function of the votes and depends on no order; several winners are a tie, and the tie policy decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from typing import Protocol as Contract
+
+from deliberate.types import Levels
+
+__all__ = ["LevelVote", "Rule", "weight_of"]
+
+
+class LevelVote(NamedTuple):
+    """A vote for one level, with the score that came with it and the seat's weight (> 0)."""
+
+    level: int
+    score: float
+    weight: float = 1.0
+
+
+class Rule(Contract):
+    """A tally rule."""
+
+    def __call__(self, votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
+        """The winning levels, lowest first; never empty.
+
+        Args:
+            votes: At least one.
+            levels: The ordered levels voted on.
+        """
+        ...
+
+
+def weight_of(votes: Iterable[LevelVote]) -> float:
+    """The votes' weight, summed without regard to order; equal to 12 decimals counts as equal."""
+    return round(math.fsum(vote.weight for vote in votes), 12)

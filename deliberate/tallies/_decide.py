@@ -1,0 +1,149 @@
+"""Ballots -> bracket: the only place a bracket comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from deliberate import plugins
+from deliberate.errors import ConfigError, UnknownName
+from deliberate.tallies._base import LevelVote, Rule
+from deliberate.tallies._numbers import BRACKET_SCORES, numbers
+from deliberate.tallies._ties import settle
+from deliberate.tallies.median import median
+from deliberate.types import (
+    BRACKETS,
+    Absent,
+    AskId,
+    Ballot,
+    Bracket,
+    Close,
+    Decided,
+    Heard,
+    Judge,
+    Panel,
+    Rules,
+    Seat,
+    Undecided,
+    UndecidedWhy,
+    without_findings,
+)
+
+__all__ = ["decide", "needed"]
+
+_FAR = 2
+"""Brackets this many apart make a verdict contested."""
+
+
+def needed(rules: Rules, seats: int) -> int:
+    """How many valid votes of that many seats make a quorum.
+
+    Raises:
+        ConfigError: The quorum asks for more seats than there are, or for none.
+    """
+    if rules.quorum == "majority":
+        return seats // 2 + 1
+    if rules.quorum == "all":
+        return seats
+    if not 1 <= rules.quorum <= seats:
+        what = f"a quorum of {rules.quorum} cannot be met"
+        raise ConfigError(what, where="quorum", expected=f"majority, all, or a number from 1 to {seats}")
+    return rules.quorum
+
+
+def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | Undecided:
+    """The bracket the counting ballots give under these rules, or why there is none.
+
+    In this order: quorum (every absent seat stays in the denominator), independence (valid votes of at least that
+    many model families; equal judges are one voter), rule, tie policy, number. Nothing depends on the order of seats
+    or of arrival.
+
+    Raises:
+        UnknownName: A rule, tie policy or bracket score that does not exist.
+        ConfigError: The quorum asks for more seats than there are.
+    """
+    if rules.bracket_score not in BRACKET_SCORES:
+        kind = "bracket score"
+        raise UnknownName(kind, rules.bracket_score, BRACKET_SCORES, where="bracket_score")
+    rule = cast("Rule", plugins.part("tallies", rules.rule, where="rule"))
+    ballots = [
+        (_seat_of(panel, at), without_findings(reply, close.struck))
+        for at in close.counting
+        if isinstance(reply := heard.get(at), Ballot)
+    ]
+    over = close.quorum_over or close.counting
+    short = _too_few(heard, over, valid=_valid(heard, over), quorum=needed(rules, len(over)))
+    if short is not None:
+        return short
+    if not ballots:
+        return Undecided(why="no_quorum", detail="no ballot counts")
+    families = _families([_seat_of(panel, at).judge for at in over if isinstance(heard.get(at), Ballot)])
+    if families < rules.independence:
+        return Undecided(
+            why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
+        )
+    votes = [LevelVote(ballot.bracket, ballot.score, seat.weight) for seat, ballot in ballots]
+    votes = [vote for vote in votes if vote.weight > 0]
+    if not votes:
+        return Undecided(why="no_quorum", detail="no vote has a weight")
+    return _decided(panel, heard, votes, rule, rules)
+
+
+def _decided(panel: Panel, heard: Heard, votes: Sequence[LevelVote], rule: Rule, rules: Rules) -> Decided | Undecided:
+    winners = tuple(Bracket(level) for level in rule(votes, BRACKETS))
+    middle = Bracket(median(votes, BRACKETS)[0])
+    won: Bracket | str = winners[0]
+    tied: tuple[Bracket, ...] = ()
+    if len(winners) > 1:
+        tied = winners
+        won = settle(
+            tied,
+            rules.tie,
+            middle=middle,
+            chair=_chair(panel, heard, human=False),
+            human=_chair(panel, heard, human=True),
+        )
+    if not isinstance(won, Bracket):
+        names = ", ".join(bracket.label for bracket in tied)
+        return Undecided(why=cast("UndecidedWhy", won), detail=f"tied between {names}", tied=tied)
+    found = numbers(votes, won)
+    headline = "mean" if rules.rule == "mean" else rules.bracket_score
+    unasked = any(isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values())
+    return Decided(
+        bracket=won,
+        score=found[headline],
+        numbers=found,
+        tied=tied,
+        contested=abs(won - middle) >= _FAR or (bool(tied) and max(tied) - min(tied) >= _FAR),
+        path="shortened" if unasked else "full",
+    )
+
+
+def _valid(heard: Heard, over: Sequence[AskId]) -> int:
+    return sum(at in heard and not isinstance(heard[at], Absent) for at in over)
+
+
+def _too_few(heard: Heard, over: Sequence[AskId], *, valid: int, quorum: int) -> Undecided | None:
+    if valid >= quorum:
+        return None
+    reasons = [reply.reason for at in over if isinstance(reply := heard.get(at), Absent)]
+    unpaid = reasons.count("budget")
+    why: UndecidedWhy = "budget" if unpaid and valid + unpaid >= quorum else "no_quorum"
+    return Undecided(why=why, detail=f"{valid} of {len(over)} seats voted, {quorum} needed")
+
+
+def _families(judges: Sequence[Judge]) -> int:
+    return len({judge.model if judge.human else judge.kin for judge in judges})
+
+
+def _seat_of(panel: Panel, at: AskId) -> Seat:
+    return panel.seat(at.rsplit(".", 1)[-1])
+
+
+def _chair(panel: Panel, heard: Heard, *, human: bool) -> Bracket | None:
+    """The last bracket a chair gave, a person's or a model's."""
+    chairs = {seat.name for seat in panel.seats if seat.duty == "chair" and seat.judge.human == human}
+    found = [
+        reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and at.rsplit(".", 1)[-1] in chairs
+    ]
+    return found[-1] if found else None

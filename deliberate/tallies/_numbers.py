@@ -1,0 +1,68 @@
+"""Which number a bracket gives: every named score of one set of votes.
+
+Measured on 838 recorded items by 7 judges, ``nearest`` ranks as well as the mean (pair accuracy .837 against .835)
+while label and number never contradict; the midpoint of the bracket ranks worst (.800).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from deliberate.tallies._base import LevelVote, weight_of
+from deliberate.types import Bracket, bracket_of, edges, midpoint
+
+__all__ = ["BRACKET_SCORES", "numbers"]
+
+BRACKET_SCORES = (
+    "nearest",
+    "mean",
+    "expected",
+    "median_in_bracket",
+    "mean_in_bracket",
+    "midpoint",
+    "lower",
+    "upper",
+)
+
+
+def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
+    """All bracket scores of these votes, 0–100.
+
+    ``nearest``: the weighted mean of all scores, moved no further than into the winning bracket (edges 0–25, 26–50,
+    51–75, 76–100). ``mean``: that mean. ``expected``: midpoints weighted by vote share; it may leave the bracket.
+    ``median_in_bracket`` and ``mean_in_bracket``: of those who voted for the winner, its midpoint if nobody did.
+    ``midpoint``, ``lower``, ``upper``: of the winning bracket itself.
+    """
+    low, high = edges(won)
+    total = weight_of(votes)
+    average = _mean(votes)
+    inside = [vote for vote in votes if vote.level == won]
+    return {
+        "nearest": average if bracket_of(average) == won else min(max(average, low), high),
+        "mean": average,
+        "expected": round(math.fsum(vote.weight * midpoint(Bracket(vote.level)) for vote in votes) / total, 9),
+        "median_in_bracket": _median(inside) if inside else midpoint(won),
+        "mean_in_bracket": _mean(inside) if inside else midpoint(won),
+        "midpoint": midpoint(won),
+        "lower": low,
+        "upper": high,
+    }
+
+
+def _mean(votes: Sequence[LevelVote]) -> float:
+    mean = math.fsum(vote.weight * vote.score for vote in votes) / weight_of(votes)
+    return min(100.0, max(0.0, round(mean, 9)))
+
+
+def _median(votes: Sequence[LevelVote]) -> float:
+    """The weighted median; where exactly half the weight lies on each side, the mean of both neighbours."""
+    ordered = sorted(votes, key=lambda vote: vote.score)
+    half = weight_of(votes) / 2
+    for at, vote in enumerate(ordered):
+        below = weight_of(ordered[: at + 1])
+        if below == half:
+            return (vote.score + ordered[at + 1].score) / 2
+        if below > half:
+            return vote.score
+    return ordered[-1].score  # pragma: no cover  rounding alone could bring us here

@@ -1,0 +1,226 @@
+"""Who judges and by which rules: judges, seats, panels."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from deliberate.errors import ConfigError
+from deliberate.types._record import Record, digest_of
+from deliberate.types.case import Spec
+from deliberate.types.rubric import Rubric
+
+__all__ = ["Duty", "Judge", "Panel", "Rules", "Seat", "Spend", "family_of", "laid_out"]
+
+Duty = Literal["vote", "verify", "chair"]
+Spend = Literal["all", "enough"]
+
+_FAMILIES = (
+    ("claude", "claude"),
+    ("anthropic", "claude"),
+    ("gpt-oss", "gpt-oss"),
+    ("gpt", "gpt"),
+    ("chatgpt", "gpt"),
+    ("gemini", "gemini"),
+    ("gemma", "gemma"),
+    ("llama", "llama"),
+    ("qwen", "qwen"),
+    ("qwq", "qwen"),
+    ("mixtral", "mistral"),
+    ("mistral", "mistral"),
+    ("codestral", "mistral"),
+    ("deepseek", "deepseek"),
+    ("command", "command"),
+    ("grok", "grok"),
+    ("phi", "phi"),
+    ("kimi", "kimi"),
+    ("glm", "glm"),
+    ("nova", "nova"),
+)
+
+
+def family_of(model: str) -> str:
+    """The model family a name speaks of (``"claude"``, ``"gpt"`` …), else the name itself.
+
+    Where a model is served from (``openrouter/``, ``local/``) says nothing about its family.
+    """
+    base = model.rsplit("/", 1)[-1].casefold()
+    for token, family in _FAMILIES:
+        if base.startswith(token) or f"-{token}" in base or f"_{token}" in base:
+            return family
+    if base[:1] == "o" and base[1:2].isdigit():
+        return "gpt"
+    return base
+
+
+class Judge(Record, frozen=True, kw_only=True):
+    """A model or a person asked for an opinion.
+
+    ``temperature`` None leaves the model's own; ``family`` "" derives it from the model's name.
+    """
+
+    model: str
+    persona: str = ""
+    temperature: float | None = 0.1
+    max_tokens: int = 2000
+    family: str = ""
+    human: bool = False
+
+    @property
+    def kin(self) -> str:
+        """The family that counts for independence: the stated one, else the one its name speaks of."""
+        return self.family or family_of(self.model)
+
+
+class Seat(Record, frozen=True, kw_only=True):
+    """One place at the table.
+
+    ``sample`` numbers equal judges; ``dimensions`` () = all of the rubric's. A seat with ``each="dimension"`` stands
+    for one seat a dimension, laid out when panel and rubric meet (``laid_out``).
+    """
+
+    name: str
+    judge: Judge
+    sample: int = 0
+    duty: Duty = "vote"
+    stage: int = 0
+    weight: float = 1.0
+    dimensions: tuple[str, ...] = ()
+    each: Literal["", "dimension"] = ""
+
+
+class Rules(Record, frozen=True, kw_only=True):
+    """How votes become a bracket and a number: all that ``redecide`` may change."""
+
+    rule: str = "plurality"
+    tie: tuple[str, ...] = ("round", "chair", "lower")
+    bracket_score: str = "nearest"
+    quorum: int | Literal["majority", "all"] = "majority"
+    independence: int = 1
+
+
+class Panel(Record, frozen=True, kw_only=True):
+    """All places of one deliberation, its protocol and its rules.
+
+    ``criteria`` given means free text instead of a rubric: ``rubric`` is then None and there are no dimensions.
+    ``form`` is the form of the votes.
+    """
+
+    seats: tuple[Seat, ...]
+    name: str = ""
+    rubric: str | None = "general"
+    criteria: str = ""
+    form: str = "ballot"
+    protocol: Spec = Spec(type="independent")
+    rules: Rules = Rules()
+    spend: Spend = "all"
+    seed: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        *models: str | Judge | Seat,
+        rubric: str | None = "general",
+        criteria: str = "",
+        rounds: int = 1,
+        rules: Rules | None = None,
+        spend: Spend = "all",
+        seed: int = 0,
+    ) -> Panel:
+        """A panel of these models, one seat each.
+
+        Args:
+            *models: Models by name, judges, or whole seats.
+            rubric: How to judge; ignored where ``criteria`` are given.
+            criteria: Free text instead of a rubric.
+            rounds: How many rounds at the most; more than one deliberates, on disagreement only.
+            rules: How votes become a bracket; None means the defaults.
+            spend: ``"enough"`` leaves out votes that can no longer change the bracket.
+            seed: Seed of the order in which peers are shown.
+
+        Raises:
+            ConfigError: No model is named.
+        """
+        if not models:
+            raise ConfigError("a panel needs at least one model", where="models")
+        taken: dict[str, int] = {}
+        return cls(
+            seats=tuple(_seated(model, taken) for model in models),
+            rubric=None if criteria else rubric,
+            criteria=criteria,
+            protocol=Spec(type="independent") if rounds == 1 else Spec(type="rounds", params={"rounds": rounds}),
+            rules=rules or Rules(),
+            spend=spend,
+            seed=seed,
+        )
+
+    @property
+    def voters(self) -> tuple[Seat, ...]:
+        """The seats that vote, in seat order: a verifier or a chair is none."""
+        return tuple(seat for seat in self.seats if seat.duty == "vote")
+
+    @property
+    def digest(self) -> str:
+        """Sha-256 of everything in the panel but its name and its rules."""
+        return digest_of(
+            {
+                "seats": self.seats,
+                "rubric": self.rubric,
+                "criteria": self.criteria,
+                "form": self.form,
+                "protocol": self.protocol,
+                "spend": self.spend,
+                "seed": self.seed,
+            }
+        )
+
+    def seat(self, name: str) -> Seat:
+        """The seat of that name.
+
+        Raises:
+            KeyError: No seat has it.
+        """
+        for seat in self.seats:
+            if seat.name == name:
+                return seat
+        raise KeyError(name)
+
+
+def _seated(model: str | Judge | Seat, taken: dict[str, int]) -> Seat:
+    """A seat named after the model's last part, numbered from the second of that name on."""
+    if isinstance(model, Seat):
+        return model
+    judge = Judge(model=model) if isinstance(model, str) else model
+    base = re.sub(r"[^A-Za-z0-9_-]+", "-", judge.model.rsplit("/", 1)[-1]).strip("-") or "judge"
+    taken[base] = taken.get(base, 0) + 1
+    return Seat(name=base if taken[base] == 1 else f"{base}-{taken[base]}", judge=judge)
+
+
+def laid_out(panel: Panel, rubric: Rubric | None) -> Panel:
+    """The panel with every ``each="dimension"`` seat replaced by one seat a dimension, and equal judges numbered.
+
+    A seat a dimension carries the dimension's name and weight and judges it alone. Without a rubric such a seat
+    stays one seat. Equal judges get ``sample`` 0, 1, 2 … in seat order, so that no two seats share a key.
+    """
+    seats: list[Seat] = []
+    for seat in panel.seats:
+        if seat.each != "dimension":
+            seats.append(seat)
+        elif rubric is None or not rubric.dimensions:
+            seats.append(msgspec.structs.replace(seat, each=""))
+        else:
+            seats.extend(
+                msgspec.structs.replace(
+                    seat, name=one.name, weight=seat.weight * one.weight, dimensions=(one.name,), each=""
+                )
+                for one in rubric.dimensions
+            )
+    heard: dict[tuple[Judge, tuple[str, ...]], int] = {}
+    numbered: list[Seat] = []
+    for seat in seats:
+        who = (seat.judge, seat.dimensions)
+        heard[who] = heard.get(who, -1) + 1
+        numbered.append(msgspec.structs.replace(seat, sample=max(seat.sample, heard[who])))
+    return msgspec.structs.replace(panel, seats=tuple(numbered))

@@ -1,0 +1,60 @@
+"""How to judge: a rubric and its weighted dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from deliberate.types._record import Record, digest_of
+
+__all__ = ["Dimension", "Rubric", "SeverityMode", "same_name"]
+
+SeverityMode = Literal["adjust", "cap_only", "advisory"]
+"""What findings do to a dimension's score: subtract and cap, cap only, or nothing."""
+
+
+class Dimension(Record, frozen=True, kw_only=True):
+    """One weighted aspect. ``question`` is one positive yes/no question for judges that read probabilities."""
+
+    name: str
+    weight: float
+    description: str = ""
+    question: str = ""
+    affects: tuple[str, ...] = ()
+
+
+class Rubric(Record, frozen=True, kw_only=True):
+    """How to judge: the body is what a judge reads; weights of the dimensions sum to 1 within 1e-6."""
+
+    name: str
+    body: str
+    description: str = ""
+    dimensions: tuple[Dimension, ...] = ()
+    categories: tuple[str, ...] = ()
+    severity: SeverityMode = "adjust"
+    eligibility: Mapping[str, tuple[str, ...]] = {}
+    source: str = "bundled"
+
+    @property
+    def digest(self) -> str:
+        """Sha-256 of what the rubric says, whatever form it was written in; not its source."""
+        return digest_of(
+            {
+                "name": self.name,
+                "description": self.description,
+                "body": self.body.strip(),
+                "dimensions": self.dimensions,
+                "categories": self.categories,
+                "severity": self.severity,
+                "eligibility": dict(self.eligibility),
+            }
+        )
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two dimension names are the same, case, spaces, ``_`` and ``-`` ignored."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())

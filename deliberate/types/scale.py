@@ -1,0 +1,154 @@
+"""Scores, brackets and ordered levels: the only place where a number changes its scale.
+
+``score`` is a float 0–100 everywhere, ``normalized`` is 0–1, ``raw`` is the source's own number on its declared
+scale. Brackets lie on the real line: Poor ≤ 25 < Fair ≤ 50 < Good ≤ 75 < Excellent, on the unrounded score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import IntEnum
+
+from deliberate.types._record import Record
+
+__all__ = [
+    "BRACKETS",
+    "Bracket",
+    "Levels",
+    "bracket_named",
+    "bracket_of",
+    "edges",
+    "finite",
+    "midpoint",
+    "normalize",
+    "parse_scale",
+    "to_score",
+]
+
+
+class Bracket(IntEnum):
+    """The four brackets, in order."""
+
+    POOR = 0
+    FAIR = 1
+    GOOD = 2
+    EXCELLENT = 3
+
+    @property
+    def label(self) -> str:
+        """The name as people read it: ``"Good"``."""
+        return self.name.capitalize()
+
+
+class Levels(Record, frozen=True, kw_only=True):
+    """Ordered labels on a line, lowest first; tally rules and statistics take these, not the ``Bracket`` enum.
+
+    ``tops[i]`` is the highest score of level i; a score above ``tops[i]`` lies in a later level.
+    """
+
+    labels: tuple[str, ...]
+    tops: tuple[float, ...]
+
+    def of(self, score: float) -> int:
+        """The level a score lies in; a score above the last top lies in the last level."""
+        for level, top in enumerate(self.tops):
+            if score <= top:
+                return level
+        return len(self.tops) - 1
+
+
+BRACKETS = Levels(labels=("poor", "fair", "good", "excellent"), tops=(25.0, 50.0, 75.0, 100.0))
+
+_EDGES = ((0.0, 25.0), (26.0, 50.0), (51.0, 75.0), (76.0, 100.0))
+_MIDPOINTS = (12.5, 38.0, 63.0, 88.0)
+
+
+def bracket_of(score: float) -> Bracket:
+    """The bracket of a score 0–100.
+
+    Raises:
+        ValueError: The score is not a finite number from 0 to 100.
+
+    >>> bracket_of(25.0).label, bracket_of(25.1).label, bracket_of(100).label
+    ('Poor', 'Fair', 'Excellent')
+    """
+    return Bracket(BRACKETS.of(finite(score, low=0.0, high=100.0)))
+
+
+def bracket_named(name: str) -> Bracket:
+    """The bracket of that name, whatever its case.
+
+    Raises:
+        ValueError: No bracket has that name.
+    """
+    try:
+        return Bracket[name.strip().upper()]
+    except KeyError:
+        msg = f"{name!r} is not a bracket: expected one of poor, fair, good, excellent"
+        raise ValueError(msg) from None
+
+
+def edges(bracket: Bracket) -> tuple[float, float]:
+    """The printed edges of a bracket, as judges are shown them: 0–25, 26–50, 51–75, 76–100."""
+    return _EDGES[bracket]
+
+
+def midpoint(bracket: Bracket) -> float:
+    """The number of a bracket that was voted without a score: 12.5, 38, 63, 88."""
+    return _MIDPOINTS[bracket]
+
+
+def finite(value: float, *, low: float = -math.inf, high: float = math.inf) -> float:
+    """The value as a float, if it is a finite number within the bounds (both inclusive).
+
+    Raises:
+        ValueError: It is a boolean, not a number, not finite, or out of bounds.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"{value!r} is not a number"
+        raise ValueError(msg)  # noqa: TRY004  one kind of error for every bad number
+    number = float(value)
+    if not math.isfinite(number) or not low <= number <= high:
+        msg = f"{value!r} is not a finite number from {low:g} to {high:g}"
+        raise ValueError(msg)
+    return number
+
+
+def normalize(score: float) -> float:
+    """A score 0–100 as 0–1."""
+    return score / 100.0
+
+
+def parse_scale(scale: str | Sequence[float]) -> tuple[float, float]:
+    """Low and high of a declared scale, written ``"0..1"`` or ``(0, 1)``; high may be the lower number.
+
+    A scale whose first number is the larger one (``"30..0"``) says that less is better.
+
+    Raises:
+        ValueError: Not two different finite numbers.
+    """
+    try:
+        parts = scale.split("..") if isinstance(scale, str) else list(scale)
+        low, high = (finite(float(part)) for part in parts)
+    except (ValueError, TypeError):
+        msg = f"{scale!r} is not a scale: expected two numbers, as in '0..1' or '0..100'"
+        raise ValueError(msg) from None
+    if low == high:
+        msg = f"{scale!r} is not a scale: its ends are the same"
+        raise ValueError(msg)
+    return low, high
+
+
+def to_score(raw: float, *, scale: str | Sequence[float]) -> float:
+    """A number on its declared scale as a score 0–100.
+
+    Raises:
+        ValueError: Outside its scale, or not finite: a failed reading, never clamped.
+
+    >>> to_score(0.5, scale="0..1"), to_score(7, scale="0..10"), to_score(0.0, scale="30..0")
+    (50.0, 70.0, 100.0)
+    """
+    low, high = parse_scale(scale)
+    value = finite(raw, low=min(low, high), high=max(low, high))
+    return min(100.0, max(0.0, round((value - low) / (high - low) * 100.0, 9)))

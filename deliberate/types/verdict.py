@@ -1,0 +1,232 @@
+"""How a deliberation goes on and how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import reduce
+from typing import Literal, NamedTuple
+
+from deliberate.types._record import Record, canonical
+from deliberate.types.ballot import Absent, Answer, Ask, AskId, Ballot, BallotState, Heard, Usage, ask_id, state_of
+from deliberate.types.panel import Panel, Seat, Spend
+from deliberate.types.scale import Bracket
+
+__all__ = [
+    "CallRange",
+    "Close",
+    "Closed",
+    "Decided",
+    "Move",
+    "Pending",
+    "Sensitivity",
+    "Undecided",
+    "UndecidedWhy",
+    "Verdict",
+    "Vote",
+    "Wave",
+]
+
+
+class Wave(Record, frozen=True, kw_only=True):
+    """Asks released together. ``spend="enough"`` lets the runner leave out what can no longer change the bracket."""
+
+    asks: tuple[Ask, ...]
+    spend: Spend = "all"
+
+
+class Close(Record, frozen=True, kw_only=True):
+    """The protocol is done: it stops, it does not decide.
+
+    ``counting`` are the ballots the rule is applied to; ``quorum_over`` () = counting; ``struck`` are keys of refuted
+    findings, without which ballots are re-scored.
+    """
+
+    counting: tuple[AskId, ...]
+    quorum_over: tuple[AskId, ...] = ()
+    struck: tuple[str, ...] = ()
+    because: str
+
+
+class Pending(Record, frozen=True, kw_only=True):
+    """Not done: this wave still has ``open`` asks, those without an answer."""
+
+    wave: Wave
+    heard: Heard
+    open: tuple[AskId, ...]
+
+
+class Closed(Record, frozen=True, kw_only=True):
+    """Done, with all that was heard in finished waves."""
+
+    close: Close
+    heard: Heard
+
+
+class CallRange(Record, frozen=True, kw_only=True):
+    """Calls a deliberation may take; the engine puts tokens and dollars to them."""
+
+    least: int
+    expected: float
+    most: int
+
+
+class Decided(Record, frozen=True, kw_only=True, tag=True):
+    """A bracket won. ``score`` 0–100 is the headline; ``numbers`` holds every named score of the same votes."""
+
+    bracket: Bracket
+    score: float
+    numbers: Mapping[str, float]
+    tied: tuple[Bracket, ...] = ()
+    contested: bool = False
+    path: Literal["full", "shortened"] = "full"
+
+
+UndecidedWhy = Literal["tied", "no_quorum", "not_independent", "waiting", "budget", "deadline", "cancelled"]
+
+
+class Undecided(Record, frozen=True, kw_only=True, tag=True):
+    """No bracket, and why."""
+
+    why: UndecidedWhy
+    detail: str = ""
+    tied: tuple[Bracket, ...] = ()
+
+
+class Sensitivity(Record, frozen=True, kw_only=True):
+    """Whether the verdict hinges on one seat or on the rule.
+
+    ``without`` says, for each seat, the bracket if it is left out; ``rules`` the bracket under each other rule; None =
+    undecided then. ``hinges_on`` names the seats whose leaving out changes the bracket.
+    """
+
+    hinges_on: tuple[str, ...] = ()
+    without: Mapping[str, Bracket | None] = {}
+    rules: Mapping[str, Bracket | None] = {}
+
+
+class Vote(NamedTuple):
+    """One seat's last word: its position, seat, answer, and its ballot where it voted."""
+
+    id: AskId
+    seat: Seat
+    answer: Answer
+    ballot: Ballot | None
+
+
+class Move(NamedTuple):
+    """A seat that changed its bracket from one round to the next."""
+
+    seat: str
+    round: int
+    before: Bracket
+    after: Bracket
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """How a deliberation ended, with everything needed to decide it again.
+
+    ``digests`` names case, panel, rules, rubric and protocol by their sha-256: a verdict holds no case. Votes, counts,
+    moves, dissent and digest are pure functions of these fields. ``protocols.conclude`` alone makes one.
+    """
+
+    panel: Panel
+    asks: tuple[Ask, ...]
+    answers: Mapping[AskId, Answer]
+    close: Close | None
+    decision: Decided | Undecided
+    digests: Mapping[str, str]
+    sensitivity: Sensitivity | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def votes(self) -> tuple[Vote, ...]:
+        """One vote a voting seat, in seat order: what counted, else its last ballot, whatever became of it."""
+        last: dict[str, AskId] = {}
+        for ask in self.asks:
+            at = ask_id(ask)
+            if ask.form == self.panel.form and at in self.answers:
+                last[ask.seat] = at
+        if self.close is not None:
+            last |= {at.rsplit(".", 1)[-1]: at for at in (*self.close.quorum_over, *self.close.counting)}
+        found: list[Vote] = []
+        for seat in self.panel.voters:
+            if (counted := last.get(seat.name)) is not None and (answer := self.answers.get(counted)) is not None:
+                ballot = answer.reply if isinstance(answer.reply, Ballot) else None
+                found.append(Vote(counted, seat, answer, ballot))
+        return tuple(found)
+
+    @property
+    def counts(self) -> Mapping[BallotState, int]:
+        """Ballots of the voting seats by state; a seat that was never asked is ``unasked``."""
+        found: dict[BallotState, int] = {"voted": 0, "abstained": 0, "unread": 0, "failed": 0, "unasked": 0}
+        votes = self.votes
+        for vote in votes:
+            found[state_of(vote.answer.reply)] += 1
+        found["unasked"] += len(self.panel.voters) - len(votes)
+        return found
+
+    @property
+    def rounds(self) -> Mapping[int, Mapping[str, Ballot]]:
+        """The ballots cast in each round, by seat, in seat order."""
+        found: dict[int, dict[str, Ballot]] = {}
+        for ask in self.asks:
+            answer = self.answers.get(ask_id(ask))
+            if ask.form == self.panel.form and answer is not None and isinstance(answer.reply, Ballot):
+                found.setdefault(ask.round, {})[ask.seat] = answer.reply
+        return found
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """Every change of bracket between a seat's successive ballots."""
+        seen: dict[str, Bracket] = {}
+        found: list[Move] = []
+        for number, ballots in sorted(self.rounds.items()):
+            for seat, ballot in ballots.items():
+                if seat in seen and seen[seat] != ballot.bracket:
+                    found.append(Move(seat, number, seen[seat], ballot.bracket))
+                seen[seat] = ballot.bracket
+        return tuple(found)
+
+    @property
+    def dissent(self) -> tuple[Vote, ...]:
+        """The votes for another bracket than the one decided; none while undecided."""
+        if not isinstance(self.decision, Decided):
+            return ()
+        won = self.decision.bracket
+        return tuple(vote for vote in self.votes if vote.ballot is not None and vote.ballot.bracket != won)
+
+    @property
+    def usage(self) -> Usage:
+        """What all asks of this deliberation took, whenever they were paid."""
+        return reduce(Usage.__add__, (answer.usage for answer in self.answers.values()), Usage())
+
+    @property
+    def decision_bytes(self) -> bytes:
+        """The canonical bytes of the decision: no time, cost, attempt, run or place in them.
+
+        The digests of case, panel, rules and rubric, the ballots in seat order, bracket, score, numbers, status,
+        flags and sensitivity.
+        """
+        ballots = [
+            [vote.seat.name, vote.ballot if vote.ballot is not None else _reason(vote.answer)] for vote in self.votes
+        ]
+        return canonical(
+            {
+                "format": 1,
+                "digests": dict(self.digests),
+                "ballots": ballots,
+                "decision": self.decision,
+                "flags": sorted(self.flags),
+                "sensitivity": self.sensitivity,
+            }
+        )
+
+    @property
+    def digest(self) -> str:
+        """Sha-256 of the decision bytes."""
+        return hashlib.sha256(self.decision_bytes).hexdigest()
+
+
+def _reason(answer: Answer) -> str:
+    return answer.reply.reason if isinstance(answer.reply, Absent) else answer.reply.__class__.__name__

@@ -1,0 +1,154 @@
+"""The contracts in pyproject.toml catch what they are there to catch; what they cannot see is read from the source.
+
+Imports are planted in an empty house with every room of the contract, so that these tests say something about the
+contracts even while the real house has a fault of its own (`lint-imports` tells of those).
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "deliberate"
+THINKING = ("errors.py", "types", "plugins.py", "aggregation", "tallies", "agreement", "gates.py", "protocols")
+OUTER = ("__init__.py", "__main__.py", "cli", "integrations", "testing")
+
+
+def contract(kind: str) -> Mapping[str, list[str]]:
+    """The first contract of a kind, as pyproject.toml has it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    found: Mapping[str, list[str]] = next(entry for entry in settings["contracts"] if entry["type"] == kind)
+    return found
+
+
+def lint(folder: Path, planted: dict[str, str]) -> tuple[int, str]:
+    """Exit code and words of lint-imports over a house whose only imports are the planted ones."""
+    rooms = [room.strip(" ()") for layer in contract("layers")["layers"] for room in layer.split("|")]
+    files = {f"{room}/__init__.py": "" for room in rooms if room != "__main__"} | planted
+    for name, text in ({"__init__.py": "", "__main__.py": ""} | files).items():
+        path = folder / "deliberate" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    command = [f"{Path(sys.executable).parent}/lint-imports", "--config", f"{ROOT}/pyproject.toml", "--no-cache"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_an_empty_house_keeps_every_contract(tmp_path: Path) -> None:
+    code, words = lint(tmp_path, {})
+    assert code == 0, words
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "caught"),
+    [
+        ("aggregation/planted.py", "from deliberate.engine import Session", "deliberate.engine"),
+        ("types/planted.py", "def late():\n    import deliberate.plugins", "deliberate.plugins"),
+        ("ledger/planted.py", "import deliberate.library", "deliberate.library"),
+        ("protocols/planted.py", "import asyncio", "asyncio"),
+        ("protocols/planted.py", "import random", "random"),
+        ("tallies/planted.py", "from time import monotonic", "time"),
+        ("types/planted.py", "from pathlib import Path", "pathlib"),
+        ("gates/planted.py", "from structlog import get_logger", "structlog"),
+        ("evaluators/planted.py", "import deliberate.evaluators.other", "deliberate.evaluators.other"),
+        ("engine/planted.py", "def late():\n    import litellm", "litellm"),
+        ("providers/planted.py", "import ray", "ray"),
+    ],
+)
+def test_a_planted_import_is_caught(tmp_path: Path, where: str, what: str, caught: str) -> None:
+    code, words = lint(tmp_path, {"evaluators/other.py": "", where: what})
+    assert code == 1, words
+    module = where.removesuffix(".py").replace("/", ".")
+    assert f"deliberate.{module} -> {caught}" in " ".join(words.split()), words
+
+
+def test_a_room_without_a_line_in_the_contract_is_caught(tmp_path: Path) -> None:
+    code, words = lint(tmp_path, {"cellar/__init__.py": ""})
+    assert code == 1, words
+    assert "cellar" in words
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        ("agreement/planted.py", "import random"),
+        ("protocols/_price.py", "import random"),
+        ("plugins/__init__.py", "import importlib.metadata"),
+        ("evaluators/planted.py", "from deliberate.evaluators._base import Evaluator"),
+        ("providers/litellm.py", "def late():\n    import litellm"),
+        ("engine/backends/ray.py", "def late():\n    import ray"),
+    ],
+)
+def test_an_allowed_import_is_let_through(tmp_path: Path, where: str, what: str) -> None:
+    code, words = lint(tmp_path, {"evaluators/_base.py": "", "engine/backends/__init__.py": "", where: what})
+    assert code == 0, words
+
+
+def sources(names: tuple[str, ...]) -> Iterator[Path]:
+    """The Python files of some rooms."""
+    for name in names:
+        place = PACKAGE / name
+        yield from sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.exists() else []
+
+
+def acts(tree: ast.AST) -> Iterator[str]:
+    """What in a syntax tree waits, reads, writes, runs text or asks the clock."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Await():
+                yield f"line {node.lineno}: waits"
+            case ast.Call(func=ast.Name(id="open" | "print" | "input" | "eval" | "exec" | "__import__" | "breakpoint")):
+                yield f"line {node.lineno}: {ast.unparse(node.func)}()"
+            case ast.Call(func=ast.Attribute(attr="now" | "utcnow" | "today" | "read_text" | "read_bytes")):
+                yield f"line {node.lineno}: {ast.unparse(node.func)}()"
+            case _:
+                pass
+
+
+def names_the_package(tree: ast.AST) -> Iterator[str]:
+    """Imports of the package itself rather than of one of its rooms."""
+    rooms = {path.stem for path in PACKAGE.iterdir()}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) if any(name.name == "deliberate" for name in names):
+                yield f"line {node.lineno}: import deliberate"
+            case ast.ImportFrom(module="deliberate", names=names):
+                yield from (f"line {node.lineno}: {name.name}" for name in names if name.name not in rooms)
+            case _:
+                pass
+
+
+@pytest.mark.parametrize("path", [*sources(THINKING)], ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_that_thinks_does_not_act(path: Path) -> None:
+    assert not list(acts(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def test_no_room_imports_the_package_it_is_in() -> None:
+    inner = tuple(sorted(path.name for path in PACKAGE.iterdir() if path.name not in OUTER))
+    found = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in sources(inner)
+        if (lines := list(names_the_package(ast.parse(path.read_text(encoding="utf-8")))))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "async def wait(): ...",
+        "open('votes.jsonl')",
+        "print('voted')",
+        "datetime.now()",
+        "Path('x').read_text()",
+    ],
+)
+def test_acting_is_recognised(text: str) -> None:
+    assert list(acts(ast.parse(text)))
