@@ -143,7 +143,7 @@ def static_checks(section: Section, _mode: Mode) -> Result:
         ("mypy", [BIN / "mypy", *existing(("deliberate", "tests", "examples", "benchmarks"))]),
         ("ruff format", [BIN / "ruff", "format", "--check", "."]),
         ("ruff check", [BIN / "ruff", "check", "."]),
-        ("lint-imports", [BIN / "lint-imports"]),
+        ("lint-imports", [BIN / "lint-imports", "--no-cache"]),
         ("codespell", [BIN / "codespell"]),
         ("deptry", [BIN / "deptry", "--no-ansi", "deliberate"]),
     )

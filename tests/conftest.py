@@ -21,6 +21,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
+    report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("many", settings.get_profile("few"), max_examples=2_000, derandomize=False, print_blob=True)

@@ -8,18 +8,23 @@ from deliberate.evaluators import Evaluator
 from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.evaluators.llm_judge import LLMJudge
+from deliberate.runtime import Runtime
 from deliberate.types import Judge, Panel, Seat
 
 __all__ = ["panels_of"]
 
 
-def panels_of(evaluator: Evaluator, *, judge: str) -> Iterator[Panel]:
-    """Every panel in an evaluator and its parts; ``judge`` is the session's model."""
+def panels_of(evaluator: Evaluator, *, runtime: Runtime) -> Iterator[Panel]:
+    """Every panel in an evaluator and its parts.
+
+    Raises:
+        ConfigError: A part that asks a model names none, and the session has none.
+    """
     if isinstance(evaluator, Composite):
         for member in evaluator.members:
-            yield from panels_of(member.evaluator, judge=judge)
+            yield from panels_of(member.evaluator, runtime=runtime)
     elif isinstance(evaluator, Deliberation):
         yield evaluator.panel
     elif isinstance(evaluator, LLMJudge):
-        model = evaluator.model or judge
-        yield Panel(seats=(Seat(name="judge", judge=Judge(model=model)),), rubric=None, criteria=evaluator.criteria)
+        judge = Judge(model=runtime.model_for(evaluator.model, where=f"{evaluator.name}.model"))
+        yield Panel(seats=(Seat(name="judge", judge=judge),), rubric=None, criteria=evaluator.criteria)

@@ -271,7 +271,7 @@ class Session:
     async def estimate(self, case: Case, plan: Evaluator | Panel | Plan | None = None) -> Estimate:
         """Calls, tokens and dollars that an evaluation of the case may take; nothing is asked."""
         evaluator = self.evaluator_of(plan)
-        panels = tuple(panels_of(evaluator, judge=self._opened.runtime.judge))
+        panels = tuple(panels_of(evaluator, runtime=self._opened.runtime))
         return await estimate_of(case, panels, library=self._library, provider=self._opened.providers.of)
 
     async def read_back(self, evaluation: Evaluation) -> tuple[str, ...]:
@@ -341,7 +341,7 @@ class Session:
     def _check(self, evaluator: Evaluator) -> None:
         """Opens every provider the plan will need, and reads its rubrics, before anything is paid."""
         opened = self._opened
-        for panel in panels_of(evaluator, judge=opened.runtime.judge):
+        for panel in panels_of(evaluator, runtime=opened.runtime):
             if panel.rubric is not None:
                 self._library.rubric(panel.rubric)
             for seat in panel.seats:

@@ -17,7 +17,7 @@ class Contains(Record, frozen=True, kw_only=True):
     """100 if enough of ``expected`` occur and none of ``absent`` does, otherwise 0.
 
     Args:
-        expected: Phrases to look for; empty means the case's reference.
+        expected: Phrases to look for; where ``absent`` is empty too, the case's reference.
         require: How many must occur: ``all``, ``any``, or at least that many.
         absent: Phrases that must not occur.
         ignore_case: Whether letter case is ignored.
@@ -55,7 +55,9 @@ class Contains(Record, frozen=True, kw_only=True):
         Raises:
             ConfigError: There is nothing to look for.
         """
-        expected = self.expected or ((case.reference,) if case.reference else ())
+        expected = self.expected
+        if not expected and not self.absent and case.reference:
+            expected = (case.reference,)
         if not expected and not self.absent:
             raise ConfigError("nothing to look for", where="contains.expected", expected="a list of phrases")
         found = [phrase for phrase in expected if self._occurs(phrase, case.output)]

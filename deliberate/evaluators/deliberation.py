@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import ClassVar
 
-import msgspec
-
-from deliberate.evaluators._base import fingerprint_of
-from deliberate.evaluators._deliberate import deliberate
+from deliberate.evaluators._panel import by_panel
 from deliberate.runtime import Runtime
-from deliberate.types import (
-    Ballot,
-    Case,
-    Decided,
-    DimensionScore,
-    Evaluation,
-    Finding,
-    Form,
-    Panel,
-    Record,
-    Scored,
-    Undecided,
-    Unscored,
-    Usage,
-    Verdict,
-)
+from deliberate.types import Case, Evaluation, Panel, Record
 
 __all__ = ["Deliberation"]
 
@@ -34,18 +14,14 @@ __all__ = ["Deliberation"]
 class Deliberation(Record, frozen=True, kw_only=True):
     """A panel as an evaluator: its bracket gives the score.
 
-    Output without a letter or a digit is decided Poor by a free gate, with no call.
-
     Args:
         panel: Who judges, by which rules; in a plan, the name of a panel or its file.
-        forms: Forms of votes besides the protocol's own.
     """
 
     name: ClassVar[str] = "deliberation"
     spends_tokens: ClassVar[bool] = True
 
     panel: Panel
-    forms: tuple[Form, ...] = ()
 
     async def evaluate(
         self,
@@ -55,82 +31,4 @@ class Deliberation(Record, frozen=True, kw_only=True):
         previous: Evaluation | None = None,  # noqa: ARG002  a panel judges anew; what was asked before is read back
     ) -> Evaluation:
         """The panel's verdict as an evaluation."""
-        if not any(sign.isalnum() for sign in case.output):
-            return _degenerate(self)
-        rubric = None if self.panel.rubric is None else runtime.library.rubric(self.panel.rubric)
-        verdict = await deliberate(case, self.panel, runtime=runtime, rubric=rubric, forms=self.forms)
-        return evaluation_of(self, verdict)
-
-
-def evaluation_of(evaluator: Deliberation, verdict: Verdict) -> Evaluation:
-    """What a verdict says, as an evaluation: findings of all ballots, those of the same identity merged."""
-    decision = verdict.decision
-    ballots = [vote.ballot for vote in verdict.votes if vote.ballot is not None]
-    outcome: Scored | Unscored
-    if isinstance(decision, Decided):
-        outcome = Scored(score=decision.score, raw=decision.score)
-        reason = f"{decision.bracket.label}, {_split(verdict)}"
-    else:
-        outcome = _undecided(decision)
-        reason = outcome.detail
-    return Evaluation(
-        evaluator=evaluator.name,
-        fingerprint=fingerprint_of(msgspec.structs.replace(evaluator, forms=())),
-        outcome=outcome,
-        reason=reason,
-        suggestion=next((ballot.suggestion for ballot in sorted(ballots, key=_by_score) if ballot.suggestion), ""),
-        flags=verdict.flags,
-        dimensions=_dimensions(ballots),
-        findings=_merged(ballots),
-        verdict=verdict,
-        usage=verdict.usage,
-    )
-
-
-def _by_score(ballot: Ballot) -> float:
-    return ballot.score
-
-
-def _undecided(decision: Undecided) -> Unscored:
-    return Unscored(why="undecided", detail=f"{decision.why}: {decision.detail}")
-
-
-def _split(verdict: Verdict) -> str:
-    votes = [vote for vote in verdict.votes if vote.ballot is not None]
-    return f"{len(votes) - len(verdict.dissent)} of {len(votes)} votes"
-
-
-def _degenerate(evaluator: Deliberation) -> Evaluation:
-    return Evaluation(
-        evaluator=evaluator.name,
-        outcome=Scored(score=0.0, raw=0.0),
-        reason="Poor without a call: the output holds no letter and no digit",
-        flags=("degenerate",),
-        usage=Usage(),
-    )
-
-
-def _merged(ballots: Sequence[Ballot]) -> tuple[Finding, ...]:
-    """All findings, once each, in ballot order, numbered from F1."""
-    found: dict[str, Finding] = {}
-    for ballot in ballots:
-        for finding in ballot.findings:
-            found.setdefault(finding.key, finding)
-    return tuple(msgspec.structs.replace(one, id=f"F{at}") for at, one in enumerate(found.values(), start=1))
-
-
-def _dimensions(ballots: Sequence[Ballot]) -> tuple[DimensionScore, ...]:
-    """The mean over all ballots of each dimension they scored: report only."""
-    found: dict[str, list[DimensionScore]] = {}
-    for ballot in ballots:
-        for one in ballot.dimensions:
-            found.setdefault(one.dimension, []).append(one)
-    return tuple(
-        DimensionScore(
-            dimension=name,
-            weight=scores[0].weight,
-            judged=round(math.fsum(one.judged for one in scores) / len(scores), 9),
-            adjusted=round(math.fsum(one.adjusted for one in scores) / len(scores), 9),
-        )
-        for name, scores in found.items()
-    )
+        return await by_panel(self, self.panel, case=case, runtime=runtime)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from deliberate.evaluators.deliberation import Deliberation
+from deliberate.evaluators._panel import by_panel
 from deliberate.runtime import Runtime
 from deliberate.types import Ballot, Case, Evaluation, Form, Judge, Panel, Record, Scored, Seat
 
@@ -44,7 +44,13 @@ class LLMJudge(Record, frozen=True, kw_only=True):
     model: str | None = None
     scale: float = 10
 
-    async def evaluate(self, case: Case, *, runtime: Runtime, previous: Evaluation | None = None) -> Evaluation:
+    async def evaluate(
+        self,
+        case: Case,
+        *,
+        runtime: Runtime,
+        previous: Evaluation | None = None,  # noqa: ARG002  what was asked before is read back
+    ) -> Evaluation:
         """The model's number as a score.
 
         Raises:
@@ -53,12 +59,10 @@ class LLMJudge(Record, frozen=True, kw_only=True):
         form = Form(name=self.name, template=_TEMPLATE, reply=Ballot, wire="score", scale=f"0..{self.scale:g}")
         judge = Judge(model=runtime.model_for(self.model, where=f"{self.name}.model"))
         panel = Panel(seats=(Seat(name="judge", judge=judge),), rubric=None, criteria=self.criteria, form=form.name)
-        found = await Deliberation(panel=panel, forms=(form,)).evaluate(case, runtime=runtime, previous=previous)
+        found = await by_panel(self, panel, case=case, runtime=runtime, forms=(form,))
         outcome = found.outcome
         if isinstance(outcome, Scored) and found.verdict is not None:
             raw = round(outcome.score / 100 * self.scale, 9)
             outcome = msgspec.structs.replace(outcome, raw=raw, scale=form.scale)
         reasons = [] if found.verdict is None else [v.ballot.reason for v in found.verdict.votes if v.ballot]
-        return msgspec.structs.replace(
-            found, evaluator=self.name, fingerprint="", outcome=outcome, reason=(reasons or [found.reason])[0]
-        )
+        return msgspec.structs.replace(found, outcome=outcome, reason=(reasons or [found.reason])[0])

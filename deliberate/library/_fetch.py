@@ -17,6 +17,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import IO, Literal, Self
 from typing import Protocol as Contract
@@ -28,7 +29,7 @@ from deliberate.errors import ConfigError
 from deliberate.library._pins import Part, Pin
 from deliberate.types import Record
 
-__all__ = ["Download", "Progress", "disk_explained", "join", "pip_download", "sha256_of", "synced"]
+__all__ = ["Download", "Progress", "disk_explained", "join", "pip_download", "pip_path", "sha256_of", "synced"]
 
 _CHUNK = 1024 * 1024
 _MIB = 1024 * 1024
@@ -113,7 +114,7 @@ async def pip_download(part: Part, folder: Path) -> Path:
     # -P: a file named pip.py in the folder one happens to stand in must not run.
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
     command += ["--no-input", "--disable-pip-version-check", "--quiet", "--dest", str(folder), wanted]
-    run = await anyio.run_process(command, check=False, env={**os.environ, **_pip_path()})
+    run = await anyio.run_process(command, check=False, env={**os.environ, **pip_path()})
     found = [Path(file) async for file in anyio.Path(folder).glob("*.whl")]
     if run.returncode != 0 or len(found) != 1:
         raise ConfigError(
@@ -206,7 +207,7 @@ def _appended(pin: Pin, number: int, wheel: Path, partial: Path, whole: _Digest)
 
 
 def _copied(source: IO[bytes], target: IO[bytes] | None, size: int, whole: _Digest) -> str:
-    """The digest of the next ``size`` bytes, fed into ``whole`` and written to ``target`` on the way."""
+    """The digest of the next ``size`` bytes, fed into ``whole`` and written to ``target``; "" if there are fewer."""
     own = hashlib.sha256()
     while size and (chunk := source.read(min(_CHUNK, size))):
         size -= len(chunk)
@@ -214,26 +215,29 @@ def _copied(source: IO[bytes], target: IO[bytes] | None, size: int, whole: _Dige
         whole.update(chunk)
         if target is not None:
             target.write(chunk)
-    return own.hexdigest()
+    return "" if size else own.hexdigest()
 
 
 def _not_pinned(pin: Pin, number: int, name: str, *, expected: str, found: str) -> ConfigError:
     return ConfigError(
         f"part {number + 1} of {len(pin.parts)} of {pin.name} is not the one that was verified for this version",
         where=name,
-        expected=f"sha256 {expected}, got {found}",
+        expected=f"sha256 {expected}, got {found or 'fewer bytes'}",
         hint="it was thrown away; the index you use may serve other files than the public one",
     )
 
 
-def _pip_path() -> dict[str, str]:
+def pip_path(find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec) -> dict[str, str]:
     """What lets ``-m pip`` find a pip: nothing if this environment has one, else the one that Python brings along.
 
     Environments made by uv have none; ``ensurepip`` keeps one as a wheel, which runs as it is, without installing.
+
+    Raises:
+        ConfigError: There is neither.
     """
-    if importlib.util.find_spec("pip") is not None:
+    if find("pip") is not None:
         return {}
-    spec = importlib.util.find_spec("ensurepip")
+    spec = find("ensurepip")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         for wheel in sorted(Path(folder).glob("_bundled/pip-*.whl")):
             return {"PYTHONPATH": str(wheel)}

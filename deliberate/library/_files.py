@@ -55,13 +55,14 @@ def names_a_path(name: str) -> bool:
 
 
 def path_of(name: str | Path, *, beside: Path | None = None) -> Path:
-    """The absolute path a person wrote, from a folder (None: the current one), ``~`` made their home.
+    """The path a person wrote, ``~`` made their home; the absolute one if it is meant from a certain folder.
 
     Raises:
         ConfigError: No path can be that.
     """
     try:
-        path = ((beside or Path()) / Path(name).expanduser()).absolute()
+        path = Path(name).expanduser()
+        path = path if beside is None else (beside / path).absolute()
         path.is_dir()  # too long, or on no disk: said here
     except (OSError, RuntimeError) as reason:
         raise ConfigError(f"is no path: {_said(reason)}", where=str(name)[:_SHOWN]) from None

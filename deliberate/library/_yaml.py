@@ -7,7 +7,6 @@ A document is data with the place of each piece of it. Models are pydantic, stri
 from __future__ import annotations
 
 import difflib
-import textwrap
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -69,6 +68,7 @@ _WANTED = {
     "too_short": "at least one",
     "string_too_short": "text that says something",
 }
+_SHOWN = 60  # characters of a value in an error
 _SPELLED = {
     _NAME: "1 to 64 letters, digits, _ or -, the first a letter or digit",
     _FREE_NAME: "1 to 64 letters, digits, '.', _ or -, the first a letter or digit",
@@ -132,7 +132,9 @@ class Document(Record, frozen=True, kw_only=True):
             return model.model_validate(self.data)
         except ValidationError as error:
             found = error.errors(include_url=False)
-        first = min(found, key=lambda one: (one["type"] != "extra_forbidden", self._at(one["loc"])))
+        # A list whose only items are bad is called too short as well.
+        order = {"extra_forbidden": 0, "too_short": 2}
+        first = min(found, key=lambda one: (order.get(one["type"], 1), self._at(one["loc"])))
         raise self._explained(first, model)
 
     def _at(self, path: tuple[str | int, ...]) -> tuple[int, int]:
@@ -200,12 +202,13 @@ def _shown(value: object) -> str:
         return "empty"
     if isinstance(value, (dict, tuple)):
         return "a mapping" if isinstance(value, dict) else "an empty list" if not value else "a list"
-    return textwrap.shorten(repr(value), 60, placeholder="…")
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _wanted(found: Mapping[str, Any]) -> str:
     wanted = _SPELLED.get(found.get("ctx", {}).get("pattern", "")) or _WANTED.get(found["type"])
-    return wanted or str(found["msg"]).removeprefix("Input should be ")
+    return wanted or str(found["msg"]).removeprefix("Input should be ").removeprefix("String should have ")
 
 
 def _keys(model: type[BaseModel] | None) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ never before.
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Mapping
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import aiohttp
 import yarl
-from anyio.lowlevel import RunVar
 
 from deliberate.errors import ConfigError, RefusedError, TransientProviderError
 from deliberate.providers._address import checked, place_of
@@ -36,6 +37,14 @@ class Got(NamedTuple):
     body: bytes
 
 
+class _Route(NamedTuple):
+    """The way to an address that was checked: host and port, and the proxy in between."""
+
+    where: str
+    url: yarl.URL
+    proxy: str | None
+
+
 class Http:
     """Connections of one provider: a session per event loop, made when it is first used.
 
@@ -51,7 +60,8 @@ class Http:
         self._proxy = env.get("HTTPS_PROXY") or env.get("https_proxy") or None
         no_proxy = (env.get("NO_PROXY") or env.get("no_proxy") or "").split(",")
         self._no_proxy = tuple(name.strip().removeprefix("*").lstrip(".") for name in no_proxy if name.strip())
-        self._session: RunVar[aiohttp.ClientSession | None] = RunVar("session", None)
+        self._routes: dict[str, _Route] = {}
+        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = WeakKeyDictionary()
 
     async def exchange(self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, most_bytes: int) -> Got:
         """Sends one request and reads its reply whole.
@@ -60,53 +70,52 @@ class Http:
             TransientProviderError: It was not reached, broke off, or sent more than ``most_bytes``.
             RefusedError: It redirects, encodes its body, cannot be trusted, or its address is not allowed.
         """
-        where = place_of(url)
+        route = self._routes.get(url) or self._routed(url)
         try:
-            proxy = self._proxy_for(url)
             async with self._opened().request(
                 method,
-                yarl.URL(url, encoded=True),
+                route.url,
                 headers={**headers, "accept-encoding": "identity"},
                 data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
                 allow_redirects=False,
-                proxy=proxy,
+                proxy=route.proxy,
             ) as reply:
-                self._refuse(reply, where)
-                return Got(reply.status, reply.headers, await _read(reply, where, most_bytes))
+                self._refuse(reply, route.where)
+                return Got(reply.status, reply.headers, await _read(reply, route.where, most_bytes))
         except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-            raise RefusedError(f"no trusted connection to {where}: {error}") from error
+            raise RefusedError(f"no trusted connection to {route.where}: {error}") from error
         except (aiohttp.ClientError, OSError) as error:
             said = str(error) or type(error).__name__
-            raise TransientProviderError(f"the connection to {where} failed: {said}") from error
+            raise TransientProviderError(f"the connection to {route.where} failed: {said}") from error
 
     async def aclose(self) -> None:
         """Closes the session of this event loop."""
-        session = self._session.get()
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
-            self._session.set(None)
             await session.close()
 
     def _opened(self) -> aiohttp.ClientSession:
-        session = self._session.get()
+        loop = asyncio.get_running_loop()
+        session = self._sessions.get(loop)
         if session is None:
-            session = aiohttp.ClientSession(
+            session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._most_connections),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": "deliberate"},
                 timeout=_NO_TIMEOUT,
                 auto_decompress=False,
             )
-            self._session.set(session)
         return session
 
-    def _proxy_for(self, url: str) -> str | None:
+    def _routed(self, url: str) -> _Route:
         try:
             parts = checked(url)
         except ConfigError as error:
             raise RefusedError(str(error)) from None
         host = parts.hostname or ""
         near = parts.scheme == "http" or any(not name or f".{host}".endswith(f".{name}") for name in self._no_proxy)
-        return None if near else self._proxy
+        route = self._routes[url] = _Route(parts.netloc, yarl.URL(url, encoded=True), None if near else self._proxy)
+        return route
 
     def _refuse(self, reply: aiohttp.ClientResponse, where: str) -> None:
         """Raises for what is not read at all."""

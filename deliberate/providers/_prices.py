@@ -17,7 +17,7 @@ import msgspec
 from deliberate.providers._base import Request
 from deliberate.types import Record
 
-__all__ = ["Price", "Prices", "Tier", "cost_usd"]
+__all__ = ["Price", "Prices", "Tier", "cost_usd", "listed"]
 
 _FILE = "model_prices_and_context_window_backup.json"
 _FRAME = 16
@@ -79,15 +79,17 @@ def cost_usd(price: Price | None, *, tokens_in: int, tokens_out: int, cached: in
     return (tokens_in - cached) * tier.tokens_in + cached * tier.cached + tokens_out * tier.tokens_out
 
 
+def listed(package: str) -> dict[str, msgspec.Raw]:
+    """The map of an installed package, its entries still as bytes: most are never looked at. No map, no prices."""
+    spec = importlib.util.find_spec(package)
+    folders = spec.submodule_search_locations if spec is not None else None
+    path = Path((folders or [""])[0]) / _FILE
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw]) if path.is_file() else {}
+
+
 @cache
 def _table() -> dict[str, msgspec.Raw]:
-    """The map, its entries still as bytes: most are never looked at. No map, no prices."""
-    spec = importlib.util.find_spec("litellm")
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        path = Path(folder) / _FILE
-        if path.is_file():
-            return msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
-    return {}
+    return listed("litellm")
 
 
 @cache

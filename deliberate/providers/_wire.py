@@ -357,6 +357,7 @@ def excerpt(said: object, secrets: Secrets) -> str:
     if isinstance(said, bytes):
         said = said[:_MOST_READ].decode("utf-8", "replace")
     if isinstance(said, str):
+        said = said[:_MOST_READ]
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
             said = msgspec.json.decode(said)
     with contextlib.suppress(msgspec.ValidationError):

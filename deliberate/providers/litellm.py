@@ -183,6 +183,7 @@ class LiteLLM:
             status, text, retry_after = got.status, got.body.decode("utf-8", "replace"), retry_after_of(got.headers)
         else:
             status, text, retry_after = getattr(error, "status_code", None), str(error), None
+            provider = f"litellm for {provider}"
         if is_filtered(status, text):
             return Response(text="", finish="refused", effective=effective, detail=excerpt(text, self._secrets))
         named = self._dropped.learn(model, status, text, parameters)
@@ -191,7 +192,7 @@ class LiteLLM:
             raise TransientProviderError(said, status=status)
         if status is None or (got is not None and got.status == _OK):
             said = excerpt(f"{type(error).__name__}: {text}", self._secrets)
-            raise TransientProviderError(f"the reply of {provider} cannot be read: {said}")
+            raise TransientProviderError(f"the reply cannot be read by {provider}: {said}")
         raise failure(status, text, retry_after=retry_after, where=provider, secrets=self._secrets)
 
 

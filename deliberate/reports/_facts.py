@@ -27,7 +27,6 @@ from deliberate.types import (
     Gate,
     Move,
     Record,
-    Scored,
     Seat,
     Undecided,
     Unscored,
@@ -50,6 +49,7 @@ __all__ = [
     "ReadBack",
     "Round",
     "Whole",
+    "by_dimension",
     "casts",
     "flag_note",
     "gate_text",
@@ -68,7 +68,9 @@ __all__ = [
     "severity_counts",
     "split",
     "tie_text",
+    "undecided_text",
     "usage_text",
+    "voices",
     "whole_parts",
 ]
 
@@ -155,6 +157,25 @@ def last_words(verdict: Verdict) -> tuple[Cast, ...]:
 def _asked(verdict: Verdict) -> tuple[Ask, ...]:
     voters = {seat.name for seat in verdict.panel.voters}
     return tuple(ask for ask in verdict.asks if ask.form == verdict.panel.form and ask.seat in voters)
+
+
+def voices(verdict: Verdict) -> tuple[Cast, ...]:
+    """Whose words speak for the verdict: of the winner's voters the one nearest to the score; undecided, everybody."""
+    votes = [cast for cast in last_words(verdict) if cast.ballot is not None and cast.ballot.reason]
+    decision = verdict.decision
+    if isinstance(decision, Undecided):
+        return tuple(votes)
+    winners = [cast for cast in votes if cast.ballot is not None and cast.ballot.bracket == decision.bracket]
+    winners.sort(key=lambda cast: 0.0 if cast.ballot is None else abs(cast.ballot.score - decision.score))
+    return tuple(winners[:1])
+
+
+def by_dimension(seats: Sequence[Cast]) -> Mapping[str, tuple[float | None, ...]]:
+    """The seats' adjusted scores by dimension; none where each seat judged one alone, for that is its score."""
+    scores = [{} if c.ballot is None else {d.dimension: d.adjusted for d in c.ballot.dimensions} for c in seats]
+    if all(len(one) < 2 for one in scores):  # noqa: PLR2004  one is the score itself
+        return {}
+    return {name: tuple(one.get(name) for one in scores) for name in dict.fromkeys(n for one in scores for n in one)}
 
 
 class Round(NamedTuple):
@@ -319,9 +340,10 @@ def normalized_text(score: float) -> str:
     """The same number as 0–1.
 
     >>> normalized_text(71.0), normalized_text(75.04), normalized_text(100.0)
-    ('0.71', '0.7504', '1')
+    ('0.71', '0.7504', '1.00')
     """
-    return f"{(Decimal(score_text(score)) / 100).normalize():f}"
+    text = score_text(score)
+    return f"{Decimal(text) / 100:.{max(2, len(text.partition('.')[2]) + 2)}f}"
 
 
 _FLAGS = {
@@ -361,15 +383,12 @@ def _count(number: int, noun: str) -> str:
 
 def tie_text(decision: Decided) -> str:
     """Between which brackets the votes were tied; empty if they were not."""
-    return f"tied between {_either(decision.tied)}, settled by policy" if decision.tied else ""
-
-
-def _either(brackets: Sequence[Bracket]) -> str:
-    return " and ".join(bracket.label for bracket in brackets)
+    names = [bracket.label for bracket in decision.tied]
+    return f"tied between {', '.join(names[:-1])} and {names[-1]}, settled by policy" if names else ""
 
 
 def hinges(verdict: Verdict) -> tuple[str, ...]:
-    """Whether the verdict hinges on one seat or on the rule, a sentence each; none while undecided."""
+    """What the verdict hinges on: first among its seats, then among the rules; nothing while undecided."""
     told = verdict.sensitivity
     decision = verdict.decision
     if told is None or not isinstance(decision, Decided):
@@ -382,15 +401,31 @@ def hinges(verdict: Verdict) -> tuple[str, ...]:
         seats = "no single seat"
     other = {rule: bracket for rule, bracket in told.rules.items() if bracket != decision.bracket}
     if not told.rules:
-        return (f"hinges on {seats}",)
+        return (seats,)
     if not other:
-        return (f"hinges on {seats}", f"every other rule gives {decision.bracket.label} too")
-    rules = ", ".join(f"{rule} {_label(bracket)}" for rule, bracket in other.items())
-    return (f"hinges on {seats}", f"other rules: {rules}")
+        return (seats, f"every other rule gives {decision.bracket.label} too")
+    return (seats, "other rules: " + ", ".join(f"{rule} {_label(bracket)}" for rule, bracket in other.items()))
 
 
 def _label(bracket: Bracket | None) -> str:
     return "no verdict" if bracket is None else bracket.label
+
+
+_WHY: Mapping[str, str] = {
+    "tied": "tied",
+    "no_quorum": "quorum not reached",
+    "not_independent": "votes not independent enough",
+    "waiting": "a person has not voted",
+    "budget": "the budget is spent",
+    "deadline": "out of time",
+    "cancelled": "cancelled",
+}
+
+
+def undecided_text(decision: Undecided) -> str:
+    """Why a panel did not decide, in words."""
+    why = _WHY[decision.why]
+    return decision.detail if decision.detail.startswith(why) else f"{why}: {decision.detail}".removesuffix(": ")
 
 
 def missing(verdict: Verdict) -> tuple[tuple[str, str, str], ...]:
@@ -412,7 +447,7 @@ def next_step(verdict: Verdict) -> str:
 
 
 _NEXT: Mapping[str, str] = {
-    "tied": "run it again with --tie lower (votes are read back, nothing is asked), or let it go on with --rounds 2",
+    "tied": "run it again with --tie lower; votes are read back, nothing is asked",
     "not_independent": "add a seat whose model is of another family, or lower 'independence' in the panel",
     "waiting": "run it again when the person has voted; all other votes are kept",
     "budget": "run it again with a higher --max-cost; votes cast are kept",

@@ -36,6 +36,7 @@ from deliberate.types import (
     Usage,
     Verdict,
     Vote,
+    bracket_of,
 )
 
 __all__ = ["SCHEMAS", "VerdictObject", "encode", "schema", "verdict_object"]
@@ -189,7 +190,8 @@ class PanelObject(Record, frozen=True, kw_only=True):
     score: Annotated[float | None, _says("0–100; null unless decided.")]
     normalized: Annotated[float | None, _says("The same as 0–1.")]
     numbers: Annotated[
-        Mapping[str, float] | None, _says("Every named score of the same votes (`nearest`, `mean` …); null unless decided.")
+        Mapping[str, float] | None,
+        _says("Every named score of the same votes (`nearest`, `mean` …); null unless decided."),
     ]
     rule: Annotated[str | None, _says("Which bracket wins: `plurality`, `median` …")]
     tie: Annotated[tuple[str, ...] | None, _says("How ties are settled, in order.")]
@@ -202,41 +204,28 @@ class PanelObject(Record, frozen=True, kw_only=True):
     quorum: Annotated[QuorumObject | None, _says("Whether enough seats voted.")]
     votes: Annotated[
         tuple[VoteObject, ...] | None,
-        _says("Every ballot of every voting seat, by round and seat; a seat's last word is its entry of the last round."),
+        _says(
+            "Every ballot of every voting seat, by round and seat; a seat's last word is its entry of the last round."
+        ),
     ]
     counts: Annotated[CountsObject | None, _says("Voting seats by the state of their last ballot.")]
     dissent: Annotated[tuple[DissentObject, ...] | None, _says("Votes for another bracket; empty while undecided.")]
-    sensitivity: Annotated[SensitivityObject | None, _says("Whether it hinges on one seat or rule; null unless decided.")]
+    sensitivity: Annotated[
+        SensitivityObject | None, _says("Whether it hinges on one seat or rule; null unless decided.")
+    ]
     contested: Annotated[
         bool | None, _says("Winner and median, or two tied brackets, lie two or more apart; null unless decided.")
     ]
     tied: Annotated[tuple[BracketName, ...] | None, _says("The brackets that were tied; empty if none were.")]
     usage: Annotated[UsageObject, _says("What it took, whenever it was paid.")]
     digest: Annotated[
-        str | None, _says("Sha-256 of the decision: no time, cost or place is in it, so equal decisions have equal ones.")
+        str | None,
+        _says("Sha-256 of the decision: no time, cost or place is in it, so equal decisions have equal ones."),
     ]
     digests: Annotated[
-        Mapping[str, str] | None, _says("Sha-256 of case, panel, rules and rubric (empty: none), and the protocol's version.")
+        Mapping[str, str] | None,
+        _says("Sha-256 of case, panel, rules and rubric (empty: none), and the protocol's version."),
     ]
-
-
-class ScoredObject(Record, frozen=True, kw_only=True, tag="scored", tag_field="type"):
-    """There is a score."""
-
-    bracket: Annotated[BracketName, _says("The bracket of the score.")]
-    raw: Annotated[float, _says("The source's own number.")]
-    scale: Annotated[str, _says("The scale of that number, `low..high`.")]
-    origin: Annotated[
-        Literal["measured", "carried", "defaulted"],
-        _says("`carried`: from an earlier evaluation; `defaulted`: from a default somebody asked for."),
-    ]
-
-
-class UnscoredObject(Record, frozen=True, kw_only=True, tag="unscored", tag_field="type"):
-    """There is none."""
-
-    why: Annotated[UnscoredWhy, _says("Why not.")]
-    detail: Annotated[str, _says("In words.")]
 
 
 class GateObject(Record, frozen=True, kw_only=True):
@@ -249,6 +238,27 @@ class GateObject(Record, frozen=True, kw_only=True):
     effect: Annotated[Literal["cap", "veto"], _says("`veto` makes the whole 0, `cap` at most `cap`.")]
     cap: Annotated[float, _says("The cap, 0–100.")]
     held: Annotated[bool | None, _says("Whether it held; null if it could not be tried.")]
+
+
+class ScoredObject(Record, frozen=True, kw_only=True, tag="scored", tag_field="type"):
+    """There is a score."""
+
+    bracket: Annotated[BracketName, _says("The bracket of the score.")]
+    raw: Annotated[float, _says("The source's own number.")]
+    scale: Annotated[str, _says("The scale of that number, `low..high`.")]
+    origin: Annotated[
+        Literal["measured", "carried", "defaulted"],
+        _says("`carried`: from an earlier evaluation; `defaulted`: from a default somebody asked for."),
+    ]
+    gates: Annotated[tuple[GateObject, ...], _says("Conditions on parts that stand in the plan.")]
+
+
+class UnscoredObject(Record, frozen=True, kw_only=True, tag="unscored", tag_field="type"):
+    """There is none."""
+
+    why: Annotated[UnscoredWhy, _says("Why not.")]
+    detail: Annotated[str, _says("In words.")]
+    gates: Annotated[tuple[GateObject, ...], _says("Conditions on parts that stand in the plan.")]
 
 
 class PartObject(Record, frozen=True, kw_only=True):
@@ -265,11 +275,12 @@ class PartObject(Record, frozen=True, kw_only=True):
     suggestion: Annotated[str, _says("What to do better; may be empty.")]
     flags: Annotated[tuple[str, ...], _says("What every reader must know.")]
     details: Annotated[Mapping[str, Any], _says("What the evaluator has to add.")]
-    dimensions: Annotated[tuple[DimensionObject, ...], _says("Means over its judges: for reading, nothing is computed from them.")]
+    dimensions: Annotated[
+        tuple[DimensionObject, ...], _says("Means over its judges: for reading, nothing is computed from them.")
+    ]
     findings: Annotated[tuple[RaisedObject, ...], _says("What it found.")]
     missing: Annotated[tuple[str, ...], _says("Its own parts that broke.")]
     coverage: Annotated[Share, _says("Observed over declared weight of its own parts.")]
-    gates: Annotated[tuple[GateObject, ...], _says("Conditions on its own parts.")]
     parts: Annotated[tuple[PartObject, ...], _says("Its own parts.")]
     usage: Annotated[UsageObject, _says("What it took.")]
     duration_seconds: Annotated[float, _says("How long it took.")]
@@ -283,12 +294,9 @@ class EvaluationObject(Record, frozen=True, kw_only=True):
     score: Annotated[float | None, _says("0–100; null if there is none.")]
     normalized: Annotated[float | None, _says("The same as 0–1.")]
     parts: Annotated[tuple[PartObject, ...], _says("The parts of a plan; empty for a panel alone.")]
-    findings: Annotated[
-        tuple[RaisedObject, ...], _says("All findings, most severe first; those of the same identity are one.")
-    ]
+    findings: Annotated[tuple[RaisedObject, ...], _says("All findings, most severe first.")]
     missing: Annotated[tuple[str, ...], _says("Parts that broke.")]
     coverage: Annotated[Share, _says("Observed over declared weight.")]
-    gates: Annotated[tuple[GateObject, ...], _says("Conditions on parts that changed the whole.")]
 
 
 class VerdictObject(PanelObject, frozen=True, kw_only=True):
@@ -350,15 +358,19 @@ def verdict_object(evaluation: Evaluation, *, run: str | None = None, ledger: st
     """
     panels = panel_parts(evaluation)
     only = _panel(panels[0].verdict) if len(panels) == 1 else _NO_PANEL
-    own = msgspec.structs.asdict(only) | {
-        "status": "decided" if isinstance(evaluation.outcome, Scored) else "undecided",
-        "why": _why(evaluation, only),
-        "flags": evaluation.flags,
-        "score": evaluation.score,
-        "normalized": evaluation.normalized,
-        "usage": _usage(evaluation.usage),
-    }
-    return VerdictObject(**own, evaluation=_whole(evaluation), run=run, ledger=ledger)
+    found: dict[str, Any] = msgspec.structs.asdict(only)
+    found.update(
+        status="decided" if isinstance(evaluation.outcome, Scored) else "undecided",
+        why=_why(evaluation, only),
+        flags=evaluation.flags,
+        score=evaluation.score,
+        normalized=evaluation.normalized,
+        usage=_usage(evaluation.usage),
+        evaluation=_whole(evaluation),
+        run=run,
+        ledger=ledger,
+    )
+    return VerdictObject(**found)
 
 
 def _why(evaluation: Evaluation, only: PanelObject) -> UndecidedWhy | UnscoredWhy | None:
@@ -423,7 +435,7 @@ def _panel(verdict: Verdict) -> PanelObject:
         because=_because(verdict),
         quorum=QuorumObject(needed=number.needed, valid=number.valid, seats=number.seats),
         votes=tuple(_vote(cast) for cast in casts(verdict)),
-        counts=CountsObject(**verdict.counts),
+        counts=CountsObject(**{str(state): count for state, count in verdict.counts.items()}),
         dissent=tuple(one for vote in verdict.dissent for one in _dissent(vote)),
         sensitivity=None if verdict.sensitivity is None else _sensitivity(verdict.sensitivity),
         contested=None if decided is None else decided.contested,
@@ -510,7 +522,6 @@ def _whole(evaluation: Evaluation) -> EvaluationObject:
         findings=tuple(_raised(one) for one in raised(evaluation)),
         missing=evaluation.missing,
         coverage=evaluation.coverage,
-        gates=tuple(_gate(gate) for gate in evaluation.gates),
     )
 
 
@@ -532,7 +543,6 @@ def _part(part: Part) -> PartObject:
         findings=tuple(_raised(one) for one in raised(found)),
         missing=found.missing,
         coverage=found.coverage,
-        gates=tuple(_gate(gate) for gate in found.gates),
         parts=tuple(_part(one) for one in found.parts),
         usage=_usage(found.usage),
         duration_seconds=found.duration_seconds,
@@ -542,12 +552,13 @@ def _part(part: Part) -> PartObject:
 
 def _outcome(evaluation: Evaluation) -> ScoredObject | UnscoredObject:
     outcome = evaluation.outcome
+    gates = tuple(_gate(gate) for gate in evaluation.gates)
     if isinstance(outcome, Unscored):
-        return UnscoredObject(why=outcome.why, detail=outcome.detail)
-    bracket = evaluation.bracket
-    if bracket is None:  # pragma: no cover  a score always has a bracket
-        raise AssertionError
-    return ScoredObject(bracket=_name(bracket), raw=outcome.raw, scale=outcome.scale, origin=outcome.origin)
+        return UnscoredObject(why=outcome.why, detail=outcome.detail, gates=gates)
+    bracket = evaluation.bracket or bracket_of(outcome.score)
+    return ScoredObject(
+        bracket=_name(bracket), raw=outcome.raw, scale=outcome.scale, origin=outcome.origin, gates=gates
+    )
 
 
 def _gate(gate: Gate) -> GateObject:

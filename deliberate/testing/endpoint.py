@@ -398,7 +398,7 @@ async def _broken_off(http: web.Request, body: bytes, *, kept: float) -> web.Str
 
 
 async def _dripped(http: web.Request, body: bytes, headers: Mapping[str, str], *, seconds: float) -> web.StreamResponse:
-    response = web.StreamResponse(headers={**headers, "Content-Length": str(len(body))})
+    response = web.StreamResponse(headers=headers)  # of unknown length: it comes in chunks
     await response.prepare(http)
     for at in range(len(body)):
         await response.write(body[at : at + 1])
@@ -431,11 +431,18 @@ def _drawn(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
 
 
+def _message(message: Mapping[str, Any]) -> Message:
+    said: str | Sequence[Mapping[str, str]] = message.get("content") or ""
+    text = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+    role = message.get("role")
+    return Message(role="assistant" if role == "assistant" else "user" if role == "user" else "system", content=text)
+
+
 def _request_of(body: Mapping[str, Any]) -> Request:
     form: Mapping[str, Any] = body.get("response_format") or {}
     return Request(
         model=f"scripted/{body.get('model', '')}",
-        messages=msgspec.convert(body.get("messages") or [], tuple[Message, ...]),
+        messages=tuple(_message(message) for message in body.get("messages") or ()),
         schema=form.get("json_schema", {}).get("schema"),
         temperature=body.get("temperature"),
         max_tokens=body.get("max_completion_tokens", body.get("max_tokens", 2000)),

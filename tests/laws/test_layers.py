@@ -28,6 +28,15 @@ def contract(kind: str) -> Mapping[str, list[str]]:
     return found
 
 
+# Room -> its line, counted from below; what the contracts cannot see is held against this.
+LINES = {
+    room.strip(" ()"): line
+    for line, rooms in enumerate(reversed(contract("layers")["layers"]))
+    for room in rooms.split("|")
+}
+DOORS = {"litellm": "deliberate.providers.litellm", "ray": "deliberate.engine.backends.ray"}
+
+
 def lint(folder: Path, planted: dict[str, str]) -> tuple[int, str]:
     """Exit code and words of lint-imports over a house whose only imports are the planted ones."""
     rooms = [room.strip(" ()") for layer in contract("layers")["layers"] for room in layer.split("|")]
@@ -138,6 +147,58 @@ def test_no_room_imports_the_package_it_is_in() -> None:
         if (lines := list(names_the_package(ast.parse(path.read_text(encoding="utf-8")))))
     }
     assert not found
+
+
+def imported_by_name(tree: ast.AST) -> Iterator[str]:
+    """The modules a syntax tree hands to ``import_module`` in so many words."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield name
+            case _:
+                pass
+
+
+def allowed(importer: str, name: str) -> bool:
+    """Whether a module may import another by its name, as the contracts would have it."""
+    top, _, below = name.partition(".")
+    if top in DOORS:
+        return importer == DOORS[top]
+    if top != "deliberate" or importer == "deliberate":
+        return True
+    own, other = importer.split(".")[1], below.partition(".")[0]
+    return own == other or LINES[own] > LINES[other]
+
+
+def test_what_is_imported_by_its_name_keeps_the_contracts_too() -> None:
+    found = [
+        f"{importer} -> {name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for importer in [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")]
+        for name in imported_by_name(ast.parse(path.read_text(encoding="utf-8")))
+        if not allowed(importer, name)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("importer", "name", "verdict"),
+    [
+        ("deliberate.providers.litellm", "litellm.utils", True),
+        ("deliberate.engine.session", "litellm", False),
+        ("deliberate.engine.session", "deliberate.ledger", True),
+        ("deliberate.ledger._writer", "deliberate.engine", False),
+        ("deliberate.ledger._writer", "deliberate.library", False),
+        ("deliberate.providers._connection", "deliberate.providers._http", True),
+    ],
+)
+def test_importing_by_name_is_judged_like_any_import(importer: str, name: str, *, verdict: bool) -> None:
+    text = f"importlib.import_module('{name}')"
+    assert [*imported_by_name(ast.parse(text))] == [name]
+    assert allowed(importer, name) is verdict
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ async def test_a_ledger_locked_by_another_program_is_refused_at_the_start(place:
         pass
     with closing(sqlite3.connect(place, isolation_level=None)) as browser:
         browser.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerError, match="another program holds it locked .*; close that program"):
+        with pytest.raises(LedgerError, match=r"another program holds it locked .*; close that program"):
             async with open_ledger(place, busy_seconds=0.1):
                 raise AssertionError
 
@@ -210,7 +210,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database at all, but long enough to have a header" * 20)
     before = text.read_bytes()
-    with pytest.raises(LedgerError, match="this file is not a ledger .*; name another file with --ledger FILE"):
+    with pytest.raises(LedgerError, match=r"this file is not a ledger .*; name another file with --ledger FILE"):
         async with open_ledger(text):
             raise AssertionError
     with pytest.raises(LedgerError, match="this file is not a ledger"):

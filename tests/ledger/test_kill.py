@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -41,20 +40,23 @@ async def main(path, name, size):
         await ledger.end(run, "ok")
     print("done", flush=True)
 
-anyio.run(main, *sys.argv[1:])
+anyio.run(main, *sys.argv[2:], backend=sys.argv[1])
 """
 
 
-def until_killed(place: Path, name: str, lines: int, *, size: int = 1) -> tuple[list[str], int, bool]:
+def command(backend: str, place: Path, name: str, *, size: int = 1) -> list[str]:
+    return [sys.executable, "-c", WORKS, backend, str(place), name, str(size)]
+
+
+def until_killed(works: list[str], lines: int) -> tuple[list[str], int, bool]:
     """What a process asked for and the last case it acknowledged, when killed after that many lines."""
     asked: list[str] = []
     acknowledged = -1
-    command = [sys.executable, "-c", WORKS, str(place), name, str(size)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(works, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for number, line in enumerate(process.stdout):
             if number == lines:
-                process.send_signal(signal.SIGKILL)
+                process.kill()
             word, _, rest = line.strip().partition(" ")
             if word == "asked":
                 asked.append(rest)
@@ -71,13 +73,15 @@ async def acknowledged_and_gone(place: Path, name: str, last: int) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_what_was_acknowledged_is_there_after_any_kill_and_the_run_goes_on(place: Path, seed: int) -> None:
+async def test_what_was_acknowledged_is_there_after_any_kill_and_the_run_goes_on(
+    place: Path, seed: int, anyio_backend_name: str
+) -> None:
     chance = random.Random(seed)
     asked: list[str] = []
     kills = 0
     done = False
     while not done:
-        more, last, done = until_killed(place, "a", chance.randrange(1, 500))
+        more, last, done = until_killed(command(anyio_backend_name, place, "a"), chance.randrange(1, 500))
         kills += not done
         asked += more
         assert await acknowledged_and_gone(place, "a", last) == []
@@ -95,18 +99,17 @@ async def test_what_was_acknowledged_is_there_after_any_kill_and_the_run_goes_on
         assert sum([len(await reader.attempts(Key(f"a {case} 0"))) for case in range(400)]) >= 400
 
 
-async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path) -> None:
+async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path, anyio_backend_name: str) -> None:
     async with open_ledger(place):
         pass
-    command = [sys.executable, "-c", WORKS, str(place)]
-    with subprocess.Popen([*command, "b", "1"], stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(command(anyio_backend_name, place, "b"), stdout=subprocess.PIPE, text=True) as other:
         for lines in (40, 300, 900):
-            _, last, _ = until_killed(place, "a", lines)
+            _, last, _ = until_killed(command(anyio_backend_name, place, "a"), lines)
             assert await acknowledged_and_gone(place, "a", last) == []
             assert (await verify(place)).sound
         assert other.stdout is not None
         assert other.stdout.read().splitlines()[-1] == "done"
-    assert until_killed(place, "a", 10_000)[2]
+    assert until_killed(command(anyio_backend_name, place, "a"), 10_000)[2]
     audit = await verify(place)
     assert audit.sound
     assert audit.records == 2400
@@ -115,13 +118,15 @@ async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path) -> No
 
 @pytest.mark.thorough
 @pytest.mark.timeout(1200)
-async def test_two_hundred_kills(place: Path) -> None:
+async def test_two_hundred_kills(place: Path, anyio_backend_name: str) -> None:
     chance = random.Random(7)
     kills = 0
     run = 0
     while kills < 200:
         name = f"run{run}"
-        _, last, done = until_killed(place, name, chance.randrange(1, 300), size=chance.choice((1, 100)))
+        _, last, done = until_killed(
+            command(anyio_backend_name, place, name, size=chance.choice((1, 100))), chance.randrange(1, 300)
+        )
         assert await acknowledged_and_gone(place, name, last) == []
         assert (await verify(place)).sound
         kills += not done

@@ -20,28 +20,15 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_records_that_come_together_are_committed_together(place: Path) -> None:
-    def commits(rows: Rows) -> int:
-        return int(rows.connection.execute("SELECT value FROM meta WHERE key = 'commits'").fetchone()[0])
-
     rows = Rows(connect(str(place), busy_seconds=1))
-    rows.connection.execute("INSERT INTO meta VALUES ('commits', 0)")
-    rows.connection.execute(
-        "CREATE TEMP TRIGGER counts AFTER INSERT ON main.blob"
-        " BEGIN UPDATE meta SET value = value + 1 WHERE key = 'commits'; END"
-    )
     writer = Writer(rows, path=str(place), token=current_token(), lock=threading.Lock())
-    in_one = threading.Event()
-    told: list[tuple[int, bool]] = []
-
-    def note(number: int) -> None:
-        told.append((number, rows.connection.in_transaction))
-        in_one.set()
-
+    begun: list[str] = []
+    rows.connection.set_trace_callback(lambda said: begun.append(said) if said.startswith("BEGIN") else None)
     for number in range(GROUP):
-        writer.add(partial(note, number))
+        writer.add(partial(rows.step, f"key {number}", "Answer", b"body"))
     writer.start()
     await writer.wait_written()
-    assert told == [(number, True) for number in range(GROUP)]
+    assert begun == ["BEGIN IMMEDIATE"]
     writer.stop()
     await to_thread.run_sync(writer.join)
     rows.close()

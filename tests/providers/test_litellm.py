@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import anyio
 import msgspec
 import pytest
 
+import deliberate
 from deliberate.errors import ConfigError, ProviderError, RefusedError, TransientProviderError
 from deliberate.providers._base import Provider, Request, Response, Settings
 from deliberate.providers.litellm import LiteLLM
@@ -143,8 +145,8 @@ async def test_no_redirect_is_followed_on_any_route(door: Door, ask: Request, *,
         ("reset", TransientProviderError, "connection to 127.0.0.1"),
         ("server_error", TransientProviderError, "The server had an error"),
         ("quota", RefusedError, "quota used up"),
-        ("html", TransientProviderError, "the reply of anthropic cannot be read"),
-        ("truncated", TransientProviderError, "the reply of anthropic cannot be read"),
+        ("html", TransientProviderError, "the reply cannot be read by litellm for anthropic"),
+        ("truncated", TransientProviderError, "the reply cannot be read by litellm for anthropic"),
     ],
 )
 async def test_one_attempt_is_one_request_on_any_route(
@@ -186,9 +188,20 @@ async def test_what_litellm_refuses_before_it_asks_is_refused(ask: Request, *, m
     await provider.aclose()
 
 
-async def test_plain_http_to_another_machine_is_refused_wherever_litellm_has_it_from(ask: Request) -> None:
+def test_plain_http_to_another_machine_is_refused() -> None:
     with pytest.raises(ConfigError, match="plain http"):
         LiteLLM.open("anthropic", Settings(api_base={"anthropic": "http://judges.example.com"}))
+
+
+async def test_plain_http_is_refused_although_litellm_has_the_address_from_elsewhere(ask: Request) -> None:
+    provider = LiteLLM.open("deepseek", Settings(env={"DEEPSEEK_API_KEY": KEY}))
+    os.environ["DEEPSEEK_API_BASE"] = "http://judges.invalid/v1"
+    try:
+        with pytest.raises(RefusedError, match=r"plain http to judges\.invalid"):
+            await provider.complete(msgspec.structs.replace(claude(ask), model="deepseek/deepseek-chat"))
+    finally:
+        del os.environ["DEEPSEEK_API_BASE"]
+        await provider.aclose()
 
 
 async def test_a_cancelled_ask_ends_at_once(door: Door, ask: Request) -> None:
@@ -232,32 +245,31 @@ async def test_the_worst_cost_is_known_without_litellm(ask: Request) -> None:
     assert provider.loops == ("asyncio",)
 
 
-def test_it_takes_no_dotenv_file_and_downloads_nothing(tmp_path: Path) -> None:
-    """litellm looks for ``.env`` from its own folder upward: beside a checkout's environment, in what is judged."""
+PROGRAM = """
+import os
+from deliberate.providers.litellm import _litellm
+
+found = _litellm()
+assert found.__file__.startswith(os.getcwd()), found.__file__
+assert "OPENAI_API_BASE" not in os.environ
+assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
+"""
+
+
+def test_no_address_is_taken_from_a_file_beside_what_is_judged(tmp_path: Path) -> None:
+    # litellm looks for ``.env`` from its own folder upward, and that is often inside a checkout.
     packages = tmp_path / ".venv" / "site-packages"
     packages.mkdir(parents=True)
-    found = subprocess.run(
-        [sys.executable, "-c", "import litellm; print(litellm.__path__[0])"],
-        env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    (packages / "litellm").symlink_to(found.stdout.strip(), target_is_directory=True)
+    spec = importlib.util.find_spec("litellm")
+    assert spec is not None
+    assert spec.submodule_search_locations
+    (packages / "litellm").symlink_to(spec.submodule_search_locations[0], target_is_directory=True)
     (tmp_path / ".env").write_text("OPENAI_API_BASE=https://evil.example.com/v1\n")
-    program = (
-        "import os\n"
-        "from deliberate.providers.litellm import _litellm\n"
-        "import litellm\n"
-        f"assert not _litellm.cache_info().currsize\n"
-        "_litellm()\n"
-        "assert 'OPENAI_API_BASE' not in os.environ\n"
-        "assert os.environ['LITELLM_LOCAL_MODEL_COST_MAP'] == 'True'\n"
-    ).replace("import litellm\n", "", 1)
+    ours = Path(deliberate.__file__).parents[1]
     env = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "OPENAI"))}
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**env, "PYTHONPATH": f"{packages}{os.pathsep}{Path.cwd()}"},
+        [sys.executable, "-c", PROGRAM],
+        env={**env, "PYTHONPATH": f"{packages}{os.pathsep}{ours}"},
         cwd=tmp_path,
         capture_output=True,
         text=True,

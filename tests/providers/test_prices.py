@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from deliberate.providers._base import Request
-from deliberate.providers._prices import Price, Prices, Tier, cost_usd
+from deliberate.providers._prices import Price, Prices, Tier, cost_usd, listed
 
 FLAT = Price(tiers=(Tier(above=0, tokens_in=2e-6, tokens_out=8e-6, cached=1e-6),))
 TIERED = Price(
@@ -64,6 +64,11 @@ async def test_an_unlisted_model_has_no_price(model: str) -> None:
     prices = Prices()
     assert await prices.of(model) is None
     assert await prices.of(model) is None
+
+
+@pytest.mark.parametrize("package", ["no_such_package", "msgspec"])
+def test_without_a_list_nothing_has_a_price(package: str) -> None:
+    assert listed(package) == {}
 
 
 async def test_the_worst_cost_counts_every_byte_and_the_whole_reply(ask: Request) -> None:

@@ -1,0 +1,1 @@
+"""Studies: which judge to trust, and how to read it."""
