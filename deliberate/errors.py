@@ -162,10 +162,14 @@ class LedgerError(DeliberateError):
     Args:
         message: What happened.
         hint: What to do next.
+
+    Attributes:
+        spent: Whether something may have been paid by then.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         self.hint = hint
+        self.spent = False
         super().__init__(f"{message}; {hint}" if hint else message)
 
 

@@ -207,7 +207,7 @@ async def task_group() -> AsyncGenerator[TaskGroup, None]:
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in cast("tuple[BaseException, ...]", group.exceptions):
+    for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
             yield from _leaves(cast("BaseExceptionGroup[BaseException]", error))
         else:

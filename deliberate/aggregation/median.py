@@ -12,7 +12,7 @@ __all__ = ["median"]
 
 @aggregation()
 def median(scores: Sequence[Weighted]) -> float:
-    """The score with at most half of the weight on either side; the mean of both neighbours where it falls between.
+    """The score with at most half of the weight on either side; the mean of both neighbors where it falls between.
 
     Weights within one part in 10¹² of half count as half.
 

@@ -28,9 +28,7 @@ def _call(ctx: typer.Context, module: str, function: str) -> None:
     """Runs a verb with its flags, as they were declared."""
     from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
 
-    verb = getattr(import_module(f"deliberate.cli.{module}"), function)
-    arguments = {name.rstrip("_"): value for name, value in ctx.params.items()}
-    wait_for(lambda: verb(**arguments))
+    wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params))
 
 
 @app.command()
@@ -79,7 +77,7 @@ def ask(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Puts one output before a panel, or through a plan, and says the verdict."""
+    """Puts one output before a panel or a plan."""
     _call(ctx, "_ask", "ask")
 
 
@@ -106,7 +104,7 @@ def doctor(ctx: typer.Context, ledger: LedgerFlag = None, as_json: JsonFlag = Fa
 @app.command()
 def schema(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="verdict, plan, panel or rubric.")] = "verdict",
+    name: Annotated[str, typer.Argument(help="Of which object.")] = "verdict",
 ) -> None:
     """Prints a JSON Schema."""
     _call(ctx, "_schema", "schema")
@@ -229,8 +227,8 @@ def models_check(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = Fal
 def models_calibrate(
     ctx: typer.Context,
     name: NameArgument,
-    anchors: Annotated[Path, typer.Option("--from", help="4 to 8 labelled outputs, JSONL.", metavar="FILE")],
+    anchors: Annotated[Path, typer.Option("--from", help="4 to 8 labeled outputs, JSONL.", metavar="FILE")],
     rubric: Annotated[str, typer.Option(help="Whose questions to calibrate.")] = "general",
 ) -> None:
-    """Fits a local model's offsets to labelled outputs."""
+    """Fits a local model's offsets to labeled outputs."""
     _call(ctx, "_models", "calibrate")

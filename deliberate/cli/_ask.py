@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -20,6 +21,7 @@ from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.gates import Required
 from deliberate.library import Library
+from deliberate.reports import Imprint, ReadBack, checked
 from deliberate.types import BallotCast, Case, Event, Panel, Record, Rules, SeatAbsent, Spec, bracket_named
 
 __all__ = ["ask"]
@@ -64,12 +66,14 @@ class Asked(Record, frozen=True, kw_only=True):
     as_json: bool
 
 
-async def ask(**flags: object) -> int:
+async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     """Judges one output, prints the result, and gives the exit code."""
-    asked = Asked(**flags)  # type: ignore[arg-type]  typer has checked them
+    asked = Asked(**flags)
     _import(asked.modules or ())
     library = Library(workspace=Path.cwd())
     required = _required(asked)
+    for path in asked.out or ():
+        checked(path)
     case, plan = _case_and_plan(asked, library)
     heard = _Heard(shown=sys.stderr.isatty() and not asked.as_json)
     session = Session(
@@ -99,19 +103,10 @@ async def ask(**flags: object) -> int:
             error.spent = True
             raise
         cast_at = await session.read_back(evaluation) if heard.read_back else ()
-    result = result_for(evaluation, required, baseline=baseline)
+    read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
+    imprint = Imprint(run=heard.run, result=result_for(evaluation, required, baseline=baseline), read_back=read_back)
     return await print_result(
-        case,
-        evaluation,
-        result,
-        run=heard.run,
-        ledger=session.ledger_path,
-        read_back=heard.read_back,
-        votes=heard.votes,
-        oldest=cast_at[0] if cast_at else "",
-        replayed="" if asked.replay is None else str(asked.replay),
-        out=asked.out or (),
-        as_json=asked.as_json,
+        case, evaluation, imprint, ledger=session.ledger_path, out=asked.out or (), as_json=asked.as_json
     )
 
 

@@ -141,7 +141,7 @@ def _evaluator(name: str) -> dict[str, Any]:
         needs = "depends on its parts"
     return {
         "name": name,
-        "description": (inspect.getdoc(kind) or "").split("\n\n", 1)[0].replace("\n", " "),
+        "description": (inspect.getdoc(kind) or "").split("\n\n", 1)[0].replace("\n", " ").replace("``", ""),
         "needs_model": needs,
         "parameters": [
             {"name": field.name, "type": _type(kind, field.name), "default": _default(field)}

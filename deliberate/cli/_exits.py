@@ -27,11 +27,11 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     """
     code = EXIT["crash"]
     try:
-        code = anyio.run(work)
+        code = anyio.run(_waited, work)
     except ConfigError as error:
         code = stop("usage", str(error))
     except LedgerError as error:
-        code = stop("incomplete" if getattr(error, "spent", False) else "usage", str(error))
+        code = stop("incomplete" if error.spent else "usage", str(error))
     except DeliberateError as error:
         code = stop("usage", str(error))
     except KeyboardInterrupt:
@@ -40,11 +40,13 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
         # Whoever read our output has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except BaseExceptionGroup as group:
-        code = _of_group(group)
     except Exception as error:  # noqa: BLE001  all: the last place that can name it
         code = _crash(error)
     sys.exit(code)
+
+
+async def _waited(work: Callable[[], Awaitable[int]]) -> int:
+    return await work()
 
 
 def stop(name: str, message: str) -> int:
@@ -57,21 +59,6 @@ def say(text: str) -> None:
     """Writes a line for people, on standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
-
-
-def _of_group(group: BaseExceptionGroup[BaseException]) -> int:
-    """One message for several errors at once: ours come first."""
-    ours = group.subgroup(DeliberateError)
-    error: BaseException = ours or group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, LedgerError):
-        return stop("incomplete", str(error))
-    if isinstance(error, DeliberateError):
-        return stop("usage", str(error))
-    if isinstance(error, KeyboardInterrupt):
-        return stop("interrupted", "what was heard is in the ledger; the same command goes on from there")
-    return _crash(error)
 
 
 def _crash(error: BaseException) -> int:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
 
 from deliberate.agreement.percent_agreement import percent_agreement
 from deliberate.errors import ConfigError
 from deliberate.gates import Required, Result, result_of, verdicts_of
 from deliberate.ledger import Reader
-from deliberate.reports import export, print_evaluation, verdict_object
+from deliberate.reports import Imprint, encode, verdict_object, write
+from deliberate.reports import show as print_evaluation
 from deliberate.types import Case, Evaluation
 
 __all__ = ["baseline_score", "print_result", "result_for"]
@@ -41,39 +43,26 @@ async def baseline_score(reader: Reader, run: str) -> float:
         if step.body and (score := msgspec.json.decode(step.body, type=Evaluation).score) is not None
     ]
     if len(scores) != 1:
-        raise ConfigError(f"run {found.run} has {len(scores)} scores", where="--baseline", expected="a run with one")
+        what = f"run {found.run} has {len(scores)} scores"
+        raise ConfigError(what, where="--baseline", expected="a run with one")
     return scores[0]
 
 
 async def print_result(
     case: Case,
     evaluation: Evaluation,
-    result: Result,
+    imprint: Imprint,
     *,
-    run: str,
     ledger: str | Path,
-    votes: int = 0,
-    read_back: int = 0,
-    oldest: str = "",
-    replayed: str = "",
     out: Sequence[Path] = (),
     as_json: bool = False,
 ) -> int:
     """Prints a result, writes the files asked for, and gives the exit code."""
-    told = verdict_object(evaluation, case=case, result=result, run=run, ledger=str(ledger))
     for path in out:
-        export(path, told, case=case, evaluation=evaluation, result=result)
+        write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
     if as_json:
-        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        told = verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger))
+        sys.stdout.write(encode(told).decode())
     else:
-        print_evaluation(
-            evaluation,
-            case=case,
-            result=result,
-            run=run,
-            votes=votes,
-            read_back=read_back,
-            oldest=oldest,
-            replayed=replayed,
-        )
-    return result.exit_code
+        print_evaluation(Console(highlight=False), evaluation, imprint=imprint)
+    return 0 if imprint.result is None else imprint.result.exit_code

@@ -1,4 +1,4 @@
-"""``schema``: JSON Schemas of what is written and read."""
+"""``schema``: JSON Schemas of what is printed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import sys
 
 import msgspec
 
-from deliberate.errors import UnknownName
-from deliberate.library import schemas
-from deliberate.reports import verdict_schema
+from deliberate.reports import schema as schema_of
 
 __all__ = ["schema"]
 
 
 async def schema(*, name: str) -> int:
     """Prints the schema of that name."""
-    known = {"verdict": verdict_schema, **schemas()}
-    if name not in known:
-        kind = "schema"
-        raise UnknownName(kind, name, known)
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(known[name]()), indent=2).decode() + "\n")
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=2).decode() + "\n")
     return 0

@@ -13,6 +13,7 @@ from deliberate.cli._table import print_json, print_rows
 from deliberate.errors import ConfigError
 from deliberate.gates import Required
 from deliberate.ledger import Reader, default_path, read_ledger
+from deliberate.reports import Imprint
 from deliberate.types import Case, Evaluation
 
 __all__ = ["show"]
@@ -47,10 +48,8 @@ async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_
     for step in results:
         evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
         case = await _case(reader, found.run, step.path)
-        result = result_for(evaluation, Required())
-        code = code or await print_result(
-            case, evaluation, result, run=found.run, ledger=path, out=out, as_json=as_json
-        )
+        imprint = Imprint(run=found.run, result=result_for(evaluation, Required()))
+        code = code or await print_result(case, evaluation, imprint, ledger=path, out=out, as_json=as_json)
     return code
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import cast
 
 import sniffio
 
 from deliberate import plugins
+from deliberate.engine._settings import settings_of
 from deliberate.errors import ConfigError
 from deliberate.providers._base import Provider, Settings
 
-__all__ = ["Providers"]
+__all__ = ["Providers", "open_provider"]
 
 
 class Providers:
@@ -41,7 +44,8 @@ class Providers:
         Raises:
             ConfigError: No provider can: a key or an address is missing, or it cannot run on this event loop.
         """
-        prefix = model.split("/", 1)[0] if "/" in model else ""
+        # A name without a provider's before it is litellm's to know, so it stands for itself.
+        prefix = model.split("/", 1)[0]
         found = self._open.get(prefix)
         if found is None:
             found = self._given.get(prefix) or self._given.get("*") or self._opened(model, prefix)
@@ -60,3 +64,19 @@ class Providers:
     def _opened(self, model: str, prefix: str) -> Provider:
         kind = plugins.part("providers", plugins.provider_of(model), where=f"judge {model}")
         return cast("Provider", kind.open(prefix, self._settings))
+
+
+@asynccontextmanager
+async def open_provider(model: str, *, env: Mapping[str, str], home: Path) -> AsyncGenerator[Provider, None]:
+    """The provider of one model, for a study of that model alone.
+
+    Args:
+        model: Its full name.
+        env: The environment.
+        home: Where local weights lie.
+    """
+    providers = Providers(settings_of(env, api_base={}, home=home), given={})
+    try:
+        yield providers.of(model)
+    finally:
+        await providers.aclose()

@@ -20,11 +20,12 @@ import structlog
 
 from deliberate.engine._judged import panels_of
 from deliberate.engine._providers import Providers
-from deliberate.engine._settings import default_judge, default_panel, settings_of
+from deliberate.engine._settings import LOCAL_PANEL, default_judge, default_panel, settings_of
 from deliberate.engine.estimate import Estimate, estimate_of
 from deliberate.engine.stream import Stream
 from deliberate.evaluators import Evaluator, assess, fingerprint_of, plan_of
 from deliberate.evaluators.deliberation import Deliberation
+from deliberate.evaluators.similarity import Similarity
 from deliberate.gates import INCOMPLETE, verdicts_of
 from deliberate.judging import JudgeActors, Purse
 from deliberate.ledger import Ledger, default_path, open_ledger
@@ -41,6 +42,7 @@ from deliberate.types import (
     Judge,
     Key,
     Panel,
+    Part,
     Plan,
     RunEnded,
     RunStarted,
@@ -323,6 +325,8 @@ class Session:
             opened.ledger.put(asked, "Case", msgspec.json.encode(case))
             opened.ledger.place(f"{name}/case", asked, run=run)
             evaluation = await assess(evaluator, case, runtime=runtime, previous=previous)
+            if case.reference is not None and _is_local(evaluator):
+                evaluation = await _with_similarity(evaluation, case, runtime=runtime)
             body = msgspec.json.encode(evaluation)
             key = Key(digest_of([run, name, evaluation.digest]))
             opened.ledger.put(key, "Evaluation", body)
@@ -378,6 +382,19 @@ def _ledger_path(ledger: str | Path | None, env: Mapping[str, str], *, replaying
     if ledger is not None:
         return ledger
     return ":memory:" if replaying else default_path(env)
+
+
+def _is_local(evaluator: Evaluator) -> bool:
+    return isinstance(evaluator, Deliberation) and evaluator.panel.name == LOCAL_PANEL
+
+
+async def _with_similarity(evaluation: Evaluation, case: Case, *, runtime: Runtime) -> Evaluation:
+    """The local panel's evaluation with a second signal beside it: reported, never counted.
+
+    A static embedding sees what the model does not, and is blind to negation, so it may not move the score by itself.
+    """
+    beside = await assess(Similarity(by="embedding"), case, runtime=runtime)
+    return msgspec.structs.replace(evaluation, parts=(Part(name="similarity", weight=0.0, evaluation=beside),))
 
 
 def _is_incomplete(evaluation: Evaluation) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deliberate.evaluators.llm_judge import LLMJudge
     from deliberate.evaluators.regex import Regex
     from deliberate.evaluators.script import Script
+    from deliberate.evaluators.similarity import Similarity
 
 __all__ = [
     "Composite",
@@ -30,6 +31,7 @@ __all__ = [
     "LLMJudge",
     "Regex",
     "Script",
+    "Similarity",
     "assess",
     "combine",
     "evaluator_of",

@@ -1,6 +1,6 @@
 """One ask to its end: attempts, retries, one repair, a total deadline.
 
-The only retry layer there is. Per ask: at most 5 attempts, Retry-After honoured, one repair ask for a reply that
+The only retry layer there is. Per ask: at most 5 attempts, Retry-After honored, one repair ask for a reply that
 cannot be read, one attempt with a larger cap for a reply that was cut. Whatever happens, an ``Answer`` comes out, and
 every attempt is in the ledger with what it cost.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from deliberate.errors import LedgerError
-from deliberate.types import Record, canonical
+from deliberate.types import Record
 
 __all__ = ["START", "Anchor", "anchor_path", "link", "read_anchor", "write_anchor"]
 
@@ -32,7 +32,8 @@ class Anchor(Record, frozen=True, kw_only=True):
 
 def link(prev: str, seq: int, key: str, kind: str, body: bytes) -> str:
     """The hash of one record: sha256 over the hash before it and the canonical JSON of the record (body in base64)."""
-    return hashlib.sha256(prev.encode() + canonical((seq, key, kind, body))).hexdigest()
+    # The bytes of ``canonical``, without its search for floats, which took two thirds of the time of all this.
+    return hashlib.sha256(prev.encode() + msgspec.json.encode((seq, key, kind, body))).hexdigest()
 
 
 def anchor_path(path: str) -> Path:

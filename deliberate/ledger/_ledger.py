@@ -232,10 +232,11 @@ async def open_ledger(
     """
     place = os.fspath(path)
     rows, reading = await to_thread.run_sync(partial(_open, place, fresh=fresh, busy_seconds=busy_seconds))
+    own = f"@{secrets.token_hex(4)}" if fresh else ""
     lock = threading.Lock()
     writer = Writer(rows, path=place, token=current_token(), lock=lock)
-    reader = Reader(reading, path=place, lock=lock if reading is rows.connection else threading.Lock())
-    ledger = Ledger(rows, writer, reader, path=place, fresh=f"@{secrets.token_hex(4)}" if fresh else "")
+    reader = Reader(reading, path=place, lock=lock if reading is rows.connection else threading.Lock(), fresh=own)
+    ledger = Ledger(rows, writer, reader, path=place, fresh=own)
     writer.start()
     try:
         yield ledger

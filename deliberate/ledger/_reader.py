@@ -31,6 +31,8 @@ _STEPS = """SELECT r.path, r.key, s.kind, s.body, r.absent
     FROM run_step r LEFT JOIN step s ON s.key = r.key AND r.absent IS NULL
     WHERE r.run = ?1 AND r.path > ?2 AND (?3 = '[]' OR s.kind IN (SELECT value FROM json_each(?3)))
     ORDER BY r.path LIMIT ?4"""
+_ATTEMPTS = """SELECT key, n, outcome, cause, requested, effective, usage, latency_ms, reply, at
+    FROM attempt WHERE key = ? ORDER BY id"""
 _RUN = "SELECT run, plan_digest, config, status, started_at, ended_at FROM run"
 
 
@@ -41,10 +43,12 @@ class Reader:
         connection: Where from.
         path: Where it lies, for messages.
         lock: Held during a look-up.
+        fresh: What stands behind the keys of a fresh ledger, whose attempts come before older ones.
     """
 
-    def __init__(self, connection: sqlite3.Connection, *, path: str, lock: threading.Lock) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, path: str, lock: threading.Lock, fresh: str = "") -> None:
         self._connection = connection
+        self._fresh = fresh
         self._path = path
         self._lock = lock
         self._limiter = CapacityLimiter(1)  # of our own: it works when all other threads are taken
@@ -101,13 +105,9 @@ class Reader:
         return await self.steps(run, kinds=RESULTS, after=after, most=most)
 
     async def attempts(self, key: Key) -> tuple[Attempt, ...]:
-        """Every attempt under a key, in the order they ended."""
-        rows = await self._all(
-            "SELECT key, n, outcome, cause, requested, effective, usage, latency_ms, reply, at FROM attempt"
-            " WHERE key = ? ORDER BY id",
-            key,
-        )
-        return tuple(map(_attempt, rows))
+        """Every attempt under a key, in the order they ended; in a fresh ledger those of its own, if there are any."""
+        own = await self._all(_ATTEMPTS, key + self._fresh)
+        return tuple(map(_attempt, own or await self._all(_ATTEMPTS, key)))
 
     async def aclose(self) -> None:
         """Closes the connection, once the look-up under way has ended."""

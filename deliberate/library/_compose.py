@@ -32,8 +32,8 @@ __all__ = ["MOST_DEEP", "MOST_VALUES", "KeyPath", "Mark", "RefusedText", "compos
 MOST_DEEP = 64
 """Levels of nesting."""
 
-MOST_VALUES = 100_000
-"""What a file of the largest size holds if a second or two is to read it."""
+MOST_VALUES = 50_000
+"""What a file of the largest size holds if that is to take a second or two."""
 
 KeyPath = tuple[str | int, ...]
 """The keys and indices that lead to a value; () is the whole document."""
@@ -154,12 +154,13 @@ class _Composer:
     def document(self) -> Param:
         first = next(self._pieces, None)
         data = None if first is None else self._value(first, ())
-        for _ in self._pieces:  # what stands behind it is refused there
-            pass
+        next(self._pieces, None)  # what stands behind it is refused there
         return data
 
     def _value(self, piece: _Piece, path: KeyPath, key: _Piece | None = None) -> Param:
         at = key or piece
+        if key is not None and piece.plain and not piece.text:
+            piece = piece._replace(line=key.line, column=key.column)  # nothing stands where its key does
         self.marks[path] = Mark(piece.line, piece.column, at.line, at.column)
         if len(self.marks) > MOST_VALUES:
             raise _refusal(f"more than {MOST_VALUES} values", piece)

@@ -23,8 +23,8 @@ class Library:
 
     Sources, highest rank first: ``extra`` folders, the user's (``<home>/evaluators/user``, ``<home>/agents``), the
     workspace's (``.agents/evaluators``, ``.agents/agents``), proposed and approved rubrics, managed ones, the bundled.
-    A rubric or card is read when it is first needed, and then stays as it was. One that cannot be read is left out of
-    the lists (``problems`` says why), and is an error where it is asked for by its name.
+    A rubric or card is read when it is first asked for, and then stays as it was. One that cannot be read is left out
+    of the lists (``problems`` says why), and is an error where it is asked for by its name.
 
     Args:
         home: Our own folder; None means ``DELIBERATE_HOME`` or the user's data folder.
@@ -40,7 +40,7 @@ class Library:
         self.extra = tuple(Path(folder).expanduser() for folder in extra)
         self._rubrics: dict[Path, Rubric | RubricError] = {}
         self._cards: dict[Path, Card | ConfigError] = {}
-        self._pinned: dict[str, Rubric] = {}
+        self._named: dict[str, Rubric] = {}
 
     def rubric(self, name: str, *, where: str = "") -> Rubric:
         """The rubric of that name in the highest source that has one, or in that folder or file.
@@ -55,16 +55,17 @@ class Library:
         """
         if names_a_path(name):
             found = read_rubric(path_of(name))
-            self._pinned[pinned_name(found)] = found
+            self._named[pinned_name(found)] = found
             return found
-        if name in self._pinned:
-            return self._pinned[name]
+        if name in self._named:  # every case asks for its panel's rubric: no look at the disk then
+            return self._named[name]
         called, _, digest = name.partition("@")
         for shelf in self._rubric_shelves():
-            for one in self._on(shelf, called):
+            for _, one in self._on(shelf, called):
                 if one.name == called and one.digest.startswith(digest):
+                    self._named[name] = one
                     return one
-        raise UnknownName("rubric", name, {*(one.name for one in self.rubrics()), *self._pinned}, where=where)
+        raise UnknownName("rubric", name, {*(one.name for one in self.rubrics()), *self._named}, where=where)
 
     def rubrics(self) -> tuple[Rubric, ...]:
         """All rubrics that can be selected, highest source first, by name within a source.
@@ -74,8 +75,9 @@ class Library:
         found: list[Rubric] = []
         for shelf in self._rubric_shelves():
             named: dict[str, Rubric] = {}
-            for one in self._on(shelf):
-                named.setdefault(one.name, one)
+            for filed, one in self._on(shelf):
+                if one.name not in named or filed == one.name:
+                    named[one.name] = one
             found += [named[name] for name in sorted(named)]
         return tuple(found)
 
@@ -148,8 +150,8 @@ class Library:
         }
         return tuple(found[path] for path in sorted(found))
 
-    def _on(self, shelf: Shelf, called: str = "") -> Iterator[Rubric]:
-        """The rubrics on a shelf that can be used, those filed under the name they go by first.
+    def _on(self, shelf: Shelf, called: str = "") -> Iterator[tuple[str, Rubric]]:
+        """The rubrics on a shelf that can be used, with the name they are filed under; ``called`` first.
 
         Raises:
             RubricError: The one filed under ``called`` cannot be read.
@@ -159,7 +161,7 @@ class Library:
             one = self._rubric_in(shelf, path)
             if isinstance(one, Rubric):
                 if shelf.source != "proposed" or is_approved(path, one):
-                    yield one
+                    yield filed, one
             elif filed == called and not isinstance(one, NotAnEvaluator):
                 raise one
 

@@ -26,7 +26,7 @@ class Fit(Record, frozen=True, kw_only=True):
             neither (``plain``).
         offset: The log-odds at which P is one half.
         slope: What one unit of log-odds counts.
-        anchors: How many labelled outputs it was fitted to.
+        anchors: How many labeled outputs it was fitted to.
         source: Whether it came with the library or from the user's own labels.
         at: The day it was fitted (``"2026-11-21"``).
     """

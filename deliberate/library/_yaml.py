@@ -11,9 +11,9 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from deliberate.errors import ConfigError
 from deliberate.library._files import MOST_BYTES, read_text
@@ -21,6 +21,7 @@ from deliberate.types import Param, Record
 
 __all__ = [
     "Document",
+    "Format",
     "FreeName",
     "Label",
     "Model",
@@ -56,6 +57,16 @@ SkillName = Annotated[str, StringConstraints(pattern=_SKILL_NAME, max_length=64)
 
 Model = Annotated[str, StringConstraints(pattern=_MODEL, max_length=200)]
 """A model with the prefix that says who serves it."""
+
+
+def _first(value: object) -> object:
+    if value == 1 and type(value) is int:
+        return value
+    raise ValueError(f"{value!r} is no format there is: expected 1")
+
+
+Format = Annotated[int, BeforeValidator(_first)]
+"""The number of a file format: there is one so far."""
 
 _WANTED = {
     "model_type": "a mapping",
@@ -166,7 +177,7 @@ def load(text: str, *, file: str, error: type[ConfigError] = ConfigError, first_
     """The document a text holds.
 
     Args:
-        text: YAML 1.2: one document of at most 1 MiB, 64 levels and 100 000 values, without aliases, tags or
+        text: YAML 1.2: one document of at most 1 MiB, 64 levels and 50 000 values, without aliases, tags or
             duplicate keys.
         file: What errors call it.
         error: What errors are raised as.
@@ -211,14 +222,12 @@ def _wanted(found: Mapping[str, Any]) -> str:
     return wanted or str(found["msg"]).removeprefix("Input should be ").removeprefix("String should have ")
 
 
-def _keys(model: type[BaseModel] | None) -> tuple[str, ...]:
-    if model is None:
-        return ()
+def _keys(model: type[BaseModel]) -> tuple[str, ...]:
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
-def _model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel] | None:
-    """The model that the data at a path is checked by."""
+def _model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel]:
+    """The model that the mapping at a path is checked by."""
     at: Any = model
     for step in path:
         if isinstance(at, type) and issubclass(at, BaseModel):
@@ -227,5 +236,5 @@ def _model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseMod
         else:  # of tuple[X, ...] and dict[str, X]
             at = [one for one in typing.get_args(at) if one is not Ellipsis][-1]
         if isinstance(at, types.UnionType):  # X | None
-            at = next(one for one in typing.get_args(at) if one is not type(None))
-    return at if isinstance(at, type) and issubclass(at, BaseModel) else None
+            at = typing.get_args(at)[0]
+    return cast("type[BaseModel]", at)

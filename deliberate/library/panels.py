@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from deliberate import plugins
 from deliberate.errors import UnknownName
 from deliberate.library._files import listed, names_a_path, path_of
-from deliberate.library._yaml import Document, Label, Model, Name, Words, Written, load_file
+from deliberate.library._yaml import Document, Format, Label, Model, Name, Words, Written, load_file
 from deliberate.library.agents import Card, judge_of
 from deliberate.library.rubrics import pinned_name
 from deliberate.protocols import protocol_of
@@ -73,7 +73,7 @@ def _quorum(value: object) -> object:
 
 
 class _Panel(Written):
-    deliberate: Literal[1]
+    deliberate: Format
     name: Name | None = None
     seats: Annotated[tuple[_Seat, ...], Field(min_length=1)]
     model: Model | None = None

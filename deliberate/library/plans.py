@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 from deliberate import plugins
 from deliberate.errors import UnknownName
 from deliberate.library._files import names_a_path, path_of
-from deliberate.library._yaml import Document, Name, Words, Written, load_file
+from deliberate.library._yaml import Document, Format, Name, Words, Written, load_file
 from deliberate.library.panels import SUFFIX
 from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
 
@@ -109,7 +109,7 @@ class _Limits(Written):
 
 
 class _Plan(Written):
-    deliberate: Literal[1]
+    deliberate: Format
     cases: _Cases | None = None
     parts: Annotated[dict[Name, _Part], Field(min_length=1)]
     combine: _Combine = _Combine()

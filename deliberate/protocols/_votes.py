@@ -22,7 +22,7 @@ from deliberate.types import (
     Wave,
 )
 
-__all__ = ["agreed", "ask_of", "closed", "in_order", "round_of", "standing", "where"]
+__all__ = ["agreed", "ask_of", "brackets", "chair_asks", "closed", "in_order", "round_of", "standing", "where"]
 
 
 def ask_of(panel: Panel, seat: Seat, *, round: int = 0, role: str = "", shows: Sequence[AskId] = ()) -> Ask:  # noqa: A002  the record's own word
@@ -68,6 +68,11 @@ def in_order(panel: Panel, case: Case, asks: Sequence[AskId], *, round: int, sea
         return hashlib.sha256(f"{panel.seed}|{case.digest}|{round}|{seat}|{where(at)}".encode()).hexdigest()
 
     return tuple(sorted((at for at in asks if where(at) != seat), key=place))
+
+
+def chair_asks(panel: Panel) -> int:
+    """How many asks a tie may cost: one where the panel has a chair that can settle it."""
+    return int(any(seat.duty == "chair" and _settles(panel, seat) for seat in panel.seats))
 
 
 def closed(panel: Panel, heard: Heard, close: Close) -> Wave | Close:

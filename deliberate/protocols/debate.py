@@ -6,7 +6,7 @@ import hashlib
 from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, closed, standing, where
+from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, standing, where
 from deliberate.types import Ask, AskId, Case, Close, Form, Heard, Note, Panel, Record, Wave
 
 __all__ = ["Debate"]
@@ -70,7 +70,7 @@ class Debate(Record, frozen=True, kw_only=True):
 
     def most_asks(self, panel: Panel) -> int:
         """Two ballots a voting seat, two arguments a turn, one for a chair."""
-        return 2 * len(panel.voters) + 2 * self.turns + 1
+        return 2 * len(panel.voters) + 2 * self.turns + chair_asks(panel)
 
     def _arguments(self, case: Case, panel: Panel, said: tuple[AskId, ...], *, turn: int) -> tuple[Ask, ...]:
         drawn = sorted(panel.voters, key=lambda seat: _lot(panel, case, seat.name))

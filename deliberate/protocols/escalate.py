@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, closed, in_order, round_of, standing
+from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, in_order, round_of, standing
 from deliberate.types import Ballot, Case, Close, Form, Heard, Panel, Record, Wave
 
 __all__ = ["Escalate"]
@@ -64,4 +64,4 @@ class Escalate(Record, frozen=True, kw_only=True):
 
     def most_asks(self, panel: Panel) -> int:
         """One ask a voting seat and round, and one for a chair."""
-        return len(panel.voters) * (1 + self.rounds) + 1
+        return len(panel.voters) * (1 + self.rounds) + chair_asks(panel)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import ask_of, closed
+from deliberate.protocols._votes import ask_of, chair_asks, closed
 from deliberate.types import Case, Close, Form, Heard, Panel, Record, Wave, ask_id
 
 __all__ = ["Independent"]
@@ -32,4 +32,4 @@ class Independent(Record, frozen=True, kw_only=True):
 
     def most_asks(self, panel: Panel) -> int:
         """One ask a voting seat, and one for a chair."""
-        return len(panel.voters) + 1
+        return len(panel.voters) + chair_asks(panel)

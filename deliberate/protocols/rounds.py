@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, brackets, closed, in_order, round_of, standing
+from deliberate.protocols._votes import agreed, ask_of, brackets, chair_asks, closed, in_order, round_of, standing
 from deliberate.types import AskId, Ballot, Case, Close, Form, Heard, Panel, Record, Wave
 
 __all__ = ["Rounds"]
@@ -67,7 +67,7 @@ class Rounds(Record, frozen=True, kw_only=True):
 
     def most_asks(self, panel: Panel) -> int:
         """One ask a voting seat and round, and one for a chair."""
-        return len(panel.voters) * self.rounds + 1
+        return len(panel.voters) * self.rounds + chair_asks(panel)
 
     def _done(self, panel: Panel, heard: Heard, counting: tuple[AskId, ...]) -> str:
         """Why there is no further round; "" if there is one."""

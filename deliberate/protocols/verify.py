@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from deliberate.errors import ConfigError
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import ask_of, closed, standing, where
+from deliberate.protocols._votes import ask_of, chair_asks, closed, standing, where
 from deliberate.types import Ask, Ballot, Case, Close, Form, Heard, Panel, Record, Review, Wave
 
 __all__ = ["Verify"]
@@ -73,7 +73,7 @@ class Verify(Record, frozen=True, kw_only=True):
 
     def most_asks(self, panel: Panel) -> int:
         """One ask a seat, and one for a chair."""
-        return len(panel.seats) + 1
+        return len(panel.voters) + sum(seat.duty == "verify" for seat in panel.seats) + chair_asks(panel)
 
 
 def _findings(heard: Heard, ballots: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import msgspec
 from deliberate.providers._base import Request
 from deliberate.types import Record
 
-__all__ = ["Price", "Prices", "Tier", "cost_usd", "listed"]
+__all__ = ["Price", "Prices", "Tier", "cost_usd", "listed", "serves"]
 
 _FILE = "model_prices_and_context_window_backup.json"
 _FRAME = 16
@@ -61,6 +61,17 @@ class Prices:
         schema = len(msgspec.json.encode(request.schema)) if request.schema is not None else 0
         tokens_in = sum(len(one.content.encode("utf-8", "replace")) + _FRAME for one in request.messages) + schema
         return cost_usd(await self.of(request.model), tokens_in=tokens_in, tokens_out=request.max_tokens)
+
+
+@cache
+def serves(name: str) -> bool:
+    """Whether litellm knows a provider of that name, or a model that needs no provider's name before it."""
+    spec = importlib.util.find_spec("litellm")
+    folders = spec.submodule_search_locations if spec is not None else None
+    if any((Path(folder) / "llms" / name).is_dir() for folder in folders or ()):
+        return True
+    table = _table()
+    return name in table or any(key.startswith(f"{name}/") for key in table)
 
 
 def cost_usd(price: Price | None, *, tokens_in: int, tokens_out: int, cached: int = 0) -> float | None:

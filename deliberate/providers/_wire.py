@@ -52,6 +52,8 @@ _FINISHES: Mapping[str, Finish] = {
 }
 """Reasons to stop, as endpoints of this protocol spell them; any other is ``other``, and kept as it came."""
 
+_DETAILS = {"refused": "a content filter held it back", "length": "cut off"}
+
 _WORN = frozenset({408, 409, 425, 429})
 _TOO_MANY = 429
 _PAYMENT = 402
@@ -157,9 +159,10 @@ def effective_of(provider: str, parameters: Mapping[str, Any], dropped: frozense
     """The parameters that apply, as text."""
     found = {"provider": provider}
     for name, value in parameters.items():
-        found[name] = f"{value:g}" if isinstance(value, float) else str(value)
-    if "response_format" in parameters:
-        found["response_format"] = "json_schema"
+        if isinstance(value, float):
+            found[name] = f"{value:g}"
+        else:
+            found[name] = str(value) if isinstance(value, int) else "json_schema"
     gone = dropped - {"max_tokens"} if "max_completion_tokens" in parameters else dropped
     if gone:
         found["dropped"] = ",".join(sorted(gone))
@@ -297,8 +300,9 @@ def _finish(choice: _Choice, message: _Message, *, text: str, refusal: str) -> t
     if not text and (message.tool_calls or message.function_call):
         return "other", "it called a tool instead of answering"
     finish = _FINISHES.get(reason, "other") if reason else "stop"
-    details = {"refused": "a content filter held it back", "length": "cut off", "other": f"ended with {reason!r}"}
-    return finish, details.get(finish, "")
+    if finish == "stop":
+        return finish, ""
+    return finish, _DETAILS.get(finish) or f"ended with {reason!r}"
 
 
 def _usage(raw: object, price: Price | None) -> Usage:

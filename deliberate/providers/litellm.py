@@ -7,6 +7,7 @@ first asked, in a worker thread.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,11 +21,11 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from deliberate.errors import ProviderError, TransientProviderError
+from deliberate.errors import ConfigError, ProviderError, TransientProviderError
 from deliberate.providers._address import api_base, limit_key
 from deliberate.providers._base import Request, Response, Settings
 from deliberate.providers._connection import Connection
-from deliberate.providers._prices import Price, Prices
+from deliberate.providers._prices import Price, Prices, serves
 from deliberate.providers._secrets import secrets_of
 from deliberate.providers._wire import (
     Dropped,
@@ -79,8 +80,15 @@ class LiteLLM:
         """A provider for that prefix. Connects to nothing, imports nothing.
 
         Raises:
-            ConfigError: The address is not allowed.
+            ConfigError: There is no provider of that name, or the address is not allowed.
         """
+        if prefix not in cls.prefixes and not serves(prefix):
+            raise ConfigError(
+                f"no provider serves {prefix!r}",
+                where="judge",
+                expected="PROVIDER/MODEL, as in openai/NAME, anthropic/NAME, ollama/NAME, local/NAME",
+                hint="deliberate judge ping MODEL tries one",
+            )
         api_base(prefix, settings)
         return cls(settings)
 
@@ -258,6 +266,8 @@ def _litellm() -> _Library:
     os.environ.setdefault("LITELLM_LOG", "ERROR")  # it warns on stderr, of some things on stdout
     library = cast("_Library", importlib.import_module("litellm"))
     library.suppress_debug_info = True  # or it prints help to stdout
+    with contextlib.suppress(ImportError):
+        importlib.import_module("openai.resources.chat.completions")  # else a first call imports it, on the event loop
     _lead_through(importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport"))
     return library
 

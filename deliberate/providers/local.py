@@ -1,6 +1,6 @@
 """A model in this process as a judge: yes/no questions, read from probabilities.
 
-Why it is asked this way (all measured with a 1.5B model; spec and figures in ``benchmarks/``):
+Why it is asked this way (each measured with a model of 1.5 billion weights; see ``benchmarks/local_judge.py``):
 
 - **One positive yes/no question for each dimension**, its answer read from the next token's probabilities. Asked to
   write a bracket or a number, a model of this size says the same for good and bad; asked for faults, it does worse
@@ -56,6 +56,10 @@ _MOST_DRAFT_TOKENS = 64
 _MOST_WHY_TOKENS = 40
 _MOST_WHY = 300
 _MOST_DRAFTS = 256
+_TIME_TO_EXPLAIN = 0.75
+"""Share of the deadline after which no explanation is begun: it must not cost the vote, for the caller's own deadline
+ends at the same moment."""
+
 _LANE_SECONDS = 0.02
 _DROPPED = "max_tokens,temperature"
 _THREADS = "DELIBERATE_LOCAL_THREADS"
@@ -139,7 +143,7 @@ class Local:
     async def complete(self, request: Request) -> Response:
         """The model's vote on one artifact, as the JSON that the request's schema describes.
 
-        The deadline holds between steps of a few seconds. A vote that is complete by then is handed in without an
+        The deadline holds between steps of a few seconds. A vote that took most of it is handed in without an
         explanation. If it is cancelled, the step in hand is the last.
 
         Raises:
@@ -150,11 +154,13 @@ class Local:
         _need_votes(request)
         sitting = _Sitting(request, calibration=self._calibration(request.model), drafts=self._drafts)
         path = self._path(request.model)
+        started = anyio.current_time()
         with anyio.move_on_after(request.deadline_seconds):
             model = await _apart(lambda: self._load(path, weights=sitting.weights, threads=self._threads))
             async with _lane(model):
                 await sitting.vote(model)
-                await sitting.explain(model)
+                if anyio.current_time() - started < _TIME_TO_EXPLAIN * request.deadline_seconds:
+                    await sitting.explain(model)
         return sitting.response()
 
     async def aclose(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deliberate.reports._facts import Imprint, ReadBack
-    from deliberate.reports.export import ENDINGS, checked, write
+    from deliberate.reports.export import ENDINGS, checked, summary, write
     from deliberate.reports.html import review_page
     from deliberate.reports.result import VerdictObject, encode, schema, verdict_object
     from deliberate.reports.terminal import agreement_matrix, show
@@ -31,13 +31,14 @@ __all__ = [
     "review_page",
     "schema",
     "show",
+    "summary",
     "verdict_object",
     "write",
 ]
 
 _HOMES = {
     "deliberate.reports._facts": ("Imprint", "ReadBack"),
-    "deliberate.reports.export": ("ENDINGS", "checked", "write"),
+    "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
     "deliberate.reports.html": ("review_page",),
     "deliberate.reports.result": ("VerdictObject", "encode", "schema", "verdict_object"),
     "deliberate.reports.terminal": ("agreement_matrix", "show"),

@@ -63,6 +63,7 @@ __all__ = [
     "quorum",
     "raised",
     "read_back_text",
+    "reason_text",
     "rounds",
     "score_text",
     "severity_counts",
@@ -127,7 +128,7 @@ class Cast(NamedTuple):
         if self.answer is None:
             return "no answer when it stopped" if self.round is not None else "never asked"
         absent = self.absent
-        return "" if absent is None else f"{absent.reason}: {absent.detail}" if absent.detail else absent.reason
+        return "" if absent is None else f"{absent.detail} ({absent.reason})" if absent.detail else absent.reason
 
 
 def casts(verdict: Verdict) -> tuple[Cast, ...]:
@@ -344,6 +345,12 @@ def normalized_text(score: float) -> str:
     """
     text = score_text(score)
     return f"{Decimal(text) / 100:.{max(2, len(text.partition('.')[2]) + 2)}f}"
+
+
+def reason_text(evaluation: Evaluation) -> str:
+    """Why an evaluation has its score, without the bracket, which stands beside it."""
+    bracket = evaluation.bracket
+    return evaluation.reason if bracket is None else evaluation.reason.removeprefix(f"{bracket.label}: ")
 
 
 _FLAGS = {

@@ -300,11 +300,7 @@ class EvaluationObject(Record, frozen=True, kw_only=True):
 
 
 class VerdictObject(PanelObject, frozen=True, kw_only=True):
-    """What ``ask --json`` prints.
-
-    `status`, `why`, `score`, `normalized`, `flags` and `usage` are the whole's. The other fields of the verdict are
-    those of its only panel; without a panel, and with several, they are null. Each part carries its own verdict.
-    """
+    """What `ask --json` prints: the whole, and the verdict of its only panel."""
 
     evaluation: Annotated[EvaluationObject, _says("The whole, with its parts.")]
     run: Annotated[str | None, _says("The run in the ledger.")]
@@ -586,7 +582,12 @@ def _raised(one: Raised) -> RaisedObject:
 
 
 def _usage(usage: Usage) -> UsageObject:
-    return UsageObject(**msgspec.structs.asdict(usage))
+    return UsageObject(
+        calls=usage.calls,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        cost_usd=None if usage.cost_usd is None else round(usage.cost_usd, 9),
+    )
 
 
 _NAMES: Mapping[Bracket, BracketName] = {

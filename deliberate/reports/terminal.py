@@ -37,6 +37,7 @@ from deliberate.reports._facts import (
     quorum,
     raised,
     read_back_text,
+    reason_text,
     rounds,
     score_text,
     severity_counts,
@@ -59,12 +60,11 @@ _NARROWEST = 8
 _STYLES = {Bracket.POOR: "red", Bracket.FAIR: "yellow", Bracket.GOOD: "green", Bracket.EXCELLENT: "bold green"}
 _SEVERITY_STYLES = {"blocker": "bold red", "important": "yellow", "suggestion": "dim"}
 
-_ORDER = re.compile(
-    r"::(?=(?:error|warning|notice|debug|group|endgroup|echo|add-mask|add-matcher|remove-matcher|add-path|set-env"
-    r"|set-output|save-state|get-output|stop-commands)\b[^\n]*::)|##(?=\[)",
-    re.IGNORECASE,
+_ORDERS = (
+    (re.compile(r"\A\s*(::)(?=\S+.*::)"), "∷ ", ".:"),
+    (re.compile(r"(##)(?=\[)"), "♯#", ".#"),
 )
-"""What the log of a CI service takes for an order to itself where it stands at the head of a line."""
+"""What the log of a CI service takes for an order to itself, and what is shown instead, in as many cells."""
 
 
 class _Signs(NamedTuple):
@@ -195,8 +195,17 @@ def _seats(screen: _Screen, verdict: Verdict) -> None:
         _Column(name, tuple(none if score is None else Text(score_text(score)) for score in scores), right=True)
         for name, scores in by_dimension(seats).items()
     ]
-    if not screen.table([names, brackets, scores, *dimensions, findings, seconds, *models], split=False):
-        screen.table([names, brackets, scores, findings, seconds, *models, *dimensions])
+    core = [names, brackets, scores, findings, seconds]
+    if screen.table([names, brackets, scores, *dimensions, findings, seconds, *models], split=False):
+        return
+    if not dimensions:
+        screen.table([*core, *models])
+        return
+    fits = screen.table([*core, *models], split=False)
+    if not fits:
+        screen.table(core)
+    screen.blank()
+    screen.table([names, *([] if fits else models), *dimensions])
 
 
 def _bracket_or_state(screen: _Screen, cast: Cast) -> Text:
@@ -242,8 +251,10 @@ def _decided(screen: _Screen, verdict: Verdict, decision: Decided, ids: dict[str
     head = _headline(screen, decision.bracket, decision.score)
     screen.labelled("VERDICT", Text("  ").join([head, screen.joined([Text(fact) for fact in facts])]))
     number = quorum(verdict)
-    by = f"by {verdict.panel.rules.rule}, quorum {number.valid} of {number.seats} ({number.needed} needed)"
-    screen.labelled("", Text(by))
+    by = [f"by {verdict.panel.rules.rule}, quorum {number.valid} of {number.seats} ({number.needed} needed)"]
+    found = rounds(verdict)
+    by += [f"agreement {one.agreement:.2f}" for one in found if len(found) == 1 and one.agreement is not None]
+    screen.labelled("", screen.joined([Text(fact) for fact in by]))
     for at, sentence in enumerate(hinges(verdict)):
         screen.labelled("" if at else "HINGES ON", screen.shown(sentence))
     _words(screen, "WHY", voices(verdict))
@@ -312,10 +323,9 @@ def _scored(screen: _Screen, evaluation: Evaluation) -> None:
         why = outcome.why if isinstance(outcome, Unscored) else ""
         screen.labelled("NO SCORE", screen.shown(f"{why}: {detail}" if detail else why, "bold"), "bold red")
     else:
-        reason = evaluation.reason.removeprefix(f"{bracket.label}: ")
         origin = "" if outcome.origin == "measured" else f"{screen.signs.dot}{outcome.origin}"
         head = _headline(screen, bracket, outcome.score)
-        screen.labelled("SCORE", Text("  ").join([head, screen.shown(f"{reason}{origin}")]))
+        screen.labelled("SCORE", Text("  ").join([head, screen.shown(f"{reason_text(evaluation)}{origin}")]))
     if evaluation.missing:
         names = ", ".join(evaluation.missing)
         screen.labelled("MISSING", screen.shown(f"{names} (coverage {evaluation.coverage:.2f})"), "bold red")
@@ -414,11 +424,11 @@ class _Screen:
         self.signs = _PLAIN if self._encoding or console.is_dumb_terminal else _FINE
 
     def shown(self, text: str, style: str = "") -> Text:
-        """Text from outside, harmless: no markup, no control characters, no orders to a CI log.
+        """Text from outside, harmless: no markup, no control characters.
 
         On a terminal that cannot show a letter, its escape is shown.
         """
-        text = _ORDER.sub(lambda found: " ".join(found.group()), visible(text)).expandtabs(4)
+        text = visible(text).expandtabs(4)
         if self._encoding:
             text = text.encode(self._encoding, "backslashreplace").decode(self._encoding)
         return Text(text, style)
@@ -511,6 +521,10 @@ class _Screen:
     def _write(self, lines: Sequence[Text]) -> None:
         for line in lines:
             line.rstrip()
+            for order, fine, plain in _ORDERS:
+                for found in order.finditer(line.plain):
+                    start, end = found.span(1)
+                    line.plain = line.plain[:start] + (fine if self.signs is _FINE else plain) + line.plain[end:]
             self._console.print(line, soft_wrap=True)
 
 

@@ -70,13 +70,13 @@ def _newton(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     a, b, best = 0.0, 0.0, loss(0.0, 0.0)
     for _ in range(_STEPS):
         shares = [(odds, _sigmoid(a * odds + b), target) for odds, target in points]
-        ga = sum(odds * (share - target) for odds, share, target in shares)
-        gb = sum(share - target for _, share, target in shares)
-        haa = sum(odds * odds * share * (1 - share) for odds, share, _ in shares) + _RIDGE
-        hab = sum(odds * share * (1 - share) for odds, share, _ in shares)
-        hbb = sum(share * (1 - share) for _, share, _ in shares) + _RIDGE
-        det = haa * hbb - hab * hab
-        da, db = (hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det
+        slope_a = sum(odds * (share - target) for odds, share, target in shares)
+        slope_b = sum(share - target for _, share, target in shares)
+        curve_aa = sum(odds * odds * share * (1 - share) for odds, share, _ in shares) + _RIDGE
+        curve_ab = sum(odds * share * (1 - share) for odds, share, _ in shares)
+        curve_bb = sum(share * (1 - share) for _, share, _ in shares) + _RIDGE
+        det = curve_aa * curve_bb - curve_ab * curve_ab
+        da, db = (curve_bb * slope_a - curve_ab * slope_b) / det, (curve_aa * slope_b - curve_ab * slope_a) / det
         step = 1.0
         while step > _SHORTEST_STEP and loss(a - step * da, b - step * db) > best:
             step /= 2

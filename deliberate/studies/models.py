@@ -3,7 +3,7 @@
 ``check`` asks what anybody knows: outputs that are plainly right or plainly wrong, and the same again with the labels
 in another order. A model that says the same whatever it reads, or goes by the order, is refused as a judge: it adds
 noise, and makes a panel look larger than it is. ``calibrate`` fits a local model's answers to a few outputs that a
-person has labelled.
+person has labeled.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ANCHORS_FOR_SLOPE = 8
 _LEAST_AUC = 0.75
 _LEAST_READ = 0.75
 _MOST_SHIFT = 25.0
-_SAME = 1.0
+_SAME = 1.0  # points
 _PREFIX = "local/"
 
 _KNOWN = (
@@ -144,7 +144,7 @@ async def check(provider: Provider, model: str) -> CheckReport:
 async def calibrate(
     anchors: Sequence[tuple[Case, Label]], *, provider: Provider, model: str, rubric: Rubric, home: Path, at: str
 ) -> tuple[Fit, ...]:
-    """Fits a local model's answers to labelled outputs, and keeps the fits beside its weights.
+    """Fits a local model's answers to labeled outputs, and keeps the fits beside its weights.
 
     For each question of the rubric, P = sigmoid(slope x (log-odds - offset)) is fitted to the labels: the offset from
     4 anchors on, the slope too from 8 on. Anchors whose cases the model saw in another layout (with a reference, with
@@ -231,11 +231,12 @@ def _fault(known: Sequence[Probe], order: Sequence[Probe], *, reads: bool) -> st
     asked = len(known) + len(order)
     if not scores or read < _LEAST_READ * asked:
         return f"{asked - read} of {asked} replies could not be read"
-    if max(scores) - min(scores) <= _SAME:
+    auc, order_auc = _auc(known) or 0.0, _auc(order) or 0.0
+    # Probabilities near 0 or 1 may lie close together and still be in the right order.
+    if max(scores) - min(scores) <= _SAME and (not reads or auc < _LEAST_AUC):
         return f"its answer is constant: {scores[0]:.0f} of 100, whatever it reads"
     if not reads and len({bracket_of(score) for score in scores}) == 1:
         return f"its answer is constant: {bracket_of(scores[0]).label}, whatever it reads"
-    auc, order_auc = _auc(known) or 0.0, _auc(order) or 0.0
     if auc < _LEAST_AUC:
         return f"it does not tell right from wrong (AUC {auc:.2f}; 0.5 is chance)"
     if order_auc < _LEAST_AUC or (not reads and _shift(known, order) > _MOST_SHIFT):
@@ -286,17 +287,17 @@ def _is_good(label: Label) -> bool:
 
 def _need_both(labels: Sequence[bool], *, where: str) -> None:
     if len(labels) < _FEWEST_ANCHORS:
-        what = f"{len(labels)} labelled outputs are too few"
+        what = f"{len(labels)} labeled outputs are too few"
         raise ConfigError(what, where=where, expected=f"at least {_FEWEST_ANCHORS}, good and poor ones")
     if len(set(labels)) == 1:
-        what = f"all {len(labels)} outputs are labelled {'good' if labels[0] else 'poor'}"
+        what = f"all {len(labels)} outputs are labeled {'good' if labels[0] else 'poor'}"
         raise ConfigError(what, where=where, expected="good and poor ones")
 
 
 def _fit_of(question: str, layout: str, seen: Sequence[tuple[float, bool]], *, slope: float, at: str) -> Fit:
     goods, poors = ([odds for odds, good in seen if good is kind] for kind in (True, False))
     if sum(goods) / len(goods) <= sum(poors) / len(poors):
-        what = "the model's answers do not follow the labels: what is labelled good gets no higher log-odds"
+        what = "the model's answers do not follow the labels: what is labeled good gets no higher log-odds"
         raise ConfigError(what, where=question, hint="look at the labels, or ask another question")
     offset, slope = fitted(seen, slope=None if len(seen) >= _ANCHORS_FOR_SLOPE else slope)
     fit = {"question": question, "layout": layout, "offset": offset, "slope": slope, "anchors": len(seen)}

@@ -56,7 +56,7 @@ def _mean(votes: Sequence[LevelVote]) -> float:
 
 
 def _median(votes: Sequence[LevelVote]) -> float:
-    """The weighted median; where exactly half the weight lies on each side, the mean of both neighbours."""
+    """The weighted median; where exactly half the weight lies on each side, the mean of both neighbors."""
     ordered = sorted(votes, key=lambda vote: vote.score)
     half = weight_of(votes) / 2
     for at, vote in enumerate(ordered):

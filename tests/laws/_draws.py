@@ -172,9 +172,19 @@ def specs(draw: st.DrawFn, name: str) -> Spec:
 
 @st.composite
 def sittings(draw: st.DrawFn, name: str, *, most: int = 5, spend: Spend | None = None) -> Panel:
-    """A panel that sits under a protocol of the room, by name."""
+    """A panel that sits under a protocol of the room, by name, with a verifier and a chair where it needs them."""
     panel = draw(panels(most=most, others=True, spend=spend))
-    return msgspec.structs.replace(panel, protocol=draw(specs(name)))
+    panel = msgspec.structs.replace(panel, protocol=draw(specs(name)))
+    try:
+        protocol_of(panel.protocol).move(CASE, panel, {})
+    except ConfigError:
+        seats = (
+            *panel.voters,
+            Seat(name="verify9", judge=draw(st.sampled_from(JUDGES)), duty="verify"),
+            Seat(name="chair9", judge=draw(st.sampled_from(JUDGES)), duty="chair"),
+        )
+        panel = laid_out(msgspec.structs.replace(panel, seats=seats), None)
+    return panel
 
 
 Answering = Callable[[Ask], Reply]

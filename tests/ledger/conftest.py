@@ -5,11 +5,6 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Where a ledger can be made; its folder is not there yet."""

@@ -16,6 +16,7 @@ from deliberate.ledger._audit import walk
 from deliberate.ledger._chain import START, Anchor, anchor_path, link, read_anchor, write_anchor
 from deliberate.ledger._rows import Rows
 from deliberate.ledger._schema import MEMORY, connect
+from deliberate.types import canonical
 
 keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 records = st.lists(st.tuples(keys, keys, st.binary(max_size=20)), min_size=1, max_size=12, unique_by=lambda r: r[0])
@@ -36,6 +37,7 @@ def first_problem(connection: sqlite3.Connection) -> int | None:
 def test_the_hash_can_be_computed_with_nothing_of_ours() -> None:
     prev = "ab" * 32
     plain = json.dumps([1, "é", "Answer", b64encode(b"\xff{}").decode()], separators=(",", ":"), ensure_ascii=False)
+    assert plain.encode() == canonical((1, "é", "Answer", b"\xff{}"))
     assert link(prev, 1, "é", "Answer", b"\xff{}") == hashlib.sha256(prev.encode() + plain.encode()).hexdigest()
 
 

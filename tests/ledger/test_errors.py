@@ -15,6 +15,7 @@ import pytest
 
 from deliberate.errors import LedgerError
 from deliberate.ledger import open_ledger, read_ledger, verify
+from deliberate.ledger._chain import Anchor, read_anchor, write_anchor
 from deliberate.ledger._errors import explain, explained
 from deliberate.types import Key
 
@@ -81,6 +82,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["/bin/umount", str(disk)], check=True)
 
 
+def fill_up(disk: Path) -> None:
+    with (disk / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space left"):
+        while True:
+            ballast.write(b"x" * 4096)
+
+
 async def test_on_a_full_disk_everything_acknowledged_is_there_and_it_goes_on_after_room_is_made(
     small_disk: Path,
 ) -> None:
@@ -126,12 +133,21 @@ async def test_a_disk_that_is_full_from_the_start_is_refused_before_anything_is_
     place = small_disk / "ledger.db"
     async with open_ledger(place):
         pass
-    with (small_disk / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space left"):
-        while True:
-            ballast.write(b"x" * 4096)
+    fill_up(small_disk)
     with pytest.raises(LedgerError, match="the disk is full"):
         async with open_ledger(place):
             raise AssertionError
+
+
+def test_an_anchor_that_finds_no_room_leaves_the_one_before(small_disk: Path) -> None:
+    path = str(small_disk / "ledger.db")
+    before = Anchor(ledger="a", count=1, head="1")
+    write_anchor(path, before)
+    fill_up(small_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_anchor(path, Anchor(ledger="a", count=2, head="2"))
+    assert read_anchor(path) == before
+    assert {file.name for file in small_disk.iterdir()} == {"ledger.db.anchor", "ballast"}
 
 
 async def test_a_run_that_could_not_be_ended_gives_its_lock_back(small_disk: Path) -> None:

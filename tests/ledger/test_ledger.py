@@ -98,9 +98,12 @@ async def test_two_that_append_share_one_chain_and_the_first_body(place: Path) -
 async def test_a_fresh_ledger_reads_back_only_what_is_put_into_it(place: Path) -> None:
     async with open_ledger(place) as ledger:
         ledger.put(KEY, "Answer", b"old")
+        for key in (KEY, OTHER):
+            ledger.attempted(Attempt(key=key, number=1, outcome="old"))
     async with open_ledger(place, fresh=True) as ledger:
         assert await ledger.read(KEY) is None
         ledger.put(KEY, "Answer", b"new")
+        ledger.attempted(Attempt(key=KEY, number=1, outcome="new"))
         run = await ledger.begin("plan", {})
         ledger.place("q1", KEY)
         await ledger.committed()
@@ -108,8 +111,11 @@ async def test_a_fresh_ledger_reads_back_only_what_is_put_into_it(place: Path) -
         (step,) = await ledger.reader.steps(run)
         assert step.body == b"new"
         assert step.key.startswith(KEY + "@")
+        for key, outcome in ((KEY, "new"), (step.key, "new"), (OTHER, "old")):
+            assert [attempt.outcome for attempt in await ledger.reader.attempts(key)] == [outcome]
     async with open_ledger(place) as ledger:
         assert await ledger.read(KEY) == b"old"
+        assert [attempt.outcome for attempt in await ledger.reader.attempts(KEY)] == ["old"]
     assert (await verify(place)).records == 2
 
 

@@ -67,7 +67,7 @@ def test_null_leaves_the_model_to_the_panel_and_the_temperature_to_the_model(tmp
         ("name: critic", "name: criticus", "2:7", "name is 'criticus', but the file is 'critic.md'; expected 'critic'"),
         ("name: critic", "name: a/b", "2:7", "name is 'a/b'; expected 1 to 64 letters, digits, _ or -"),
         ("model: openai/gpt-x", "model: gpt-x", "4:8", "model is 'gpt-x'; expected provider/model, as in openai/gpt-x"),
-        ("model: openai/gpt-x", "modle: openai/gpt-x", "4:1", "unknown key 'modle' (did you mean 'model'?)"),
+        ("model: openai/gpt-x", "modl: openai/gpt-x", "4:1", "unknown key 'modl' (did you mean 'model'?)"),
         ("family: gpt", "role: critic", "5:1", "unknown key 'role'; expected one of: name, description, model, family"),
         ("family: gpt", "family: ' '", "5:9", "family is ' '; expected one line of 1 to 64 characters"),
         ("temperature: 0.3", "temperature: hot", "6:14", "temperature is 'hot'; expected a number"),
@@ -80,7 +80,7 @@ def test_null_leaves_the_model_to_the_panel_and_the_temperature_to_the_model(tmp
         ("\nYou look for faults.\n", "", "10", "the body is empty; expected the persona"),
         ("weight: 2\n---", "weight: 2", "1:1", "front matter does not end"),
     ],
-)  # fmt: skip
+)
 def test_each_fault_of_a_card_is_a_named_error(tmp_path: Path, old: str, new: str, where: str, what: str) -> None:
     assert old in CARD
     path = card(tmp_path, CARD.replace(old, new, 1))

@@ -26,13 +26,13 @@ def test_fences_may_have_spaces_behind_them_and_nothing_after(text: str, body: s
 
 @pytest.mark.parametrize("text", ["", "# Title\n", "\n---\na: 1\n---\n", " ---\na: 1\n---\n", "----\na: 1\n---\n"])
 def test_a_text_without_front_matter_is_refused(text: str) -> None:
-    with pytest.raises(AgentCardError, match="f.md:1:1: has no front matter; expected a first line '---'"):
+    with pytest.raises(AgentCardError, match=r"f\.md:1:1: has no front matter; expected a first line '---'"):
         split_front_matter(text, file="f.md", error=AgentCardError)
 
 
 @pytest.mark.parametrize("text", ["---", "---\n", "---\na: 1", "---\na: 1\n ---\n", "---\na: 1\n--- b\n"])
 def test_front_matter_without_an_end_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="f.md:1:1: front matter does not end; expected a second line '---'"):
+    with pytest.raises(ConfigError, match=r"f\.md:1:1: front matter does not end; expected a second line '---'"):
         split_front_matter(text, file="f.md")
 
 
@@ -44,5 +44,5 @@ def test_its_places_are_those_of_the_file() -> None:
 
 
 def test_a_front_matter_that_is_no_yaml_is_refused_with_its_place() -> None:
-    with pytest.raises(ConfigError, match="f.md:3:1: not readable as YAML"):
+    with pytest.raises(ConfigError, match=r"f\.md:3:1: not readable as YAML"):
         parse_front_matter("---\nname: [unclosed\n---\nbody\n", file="f.md")

@@ -71,15 +71,26 @@ def test_rubrics_come_in_the_rank_of_their_sources_and_by_name_in_each(write: Wr
     ]
 
 
-def test_of_several_rubrics_of_one_name_the_highest_source_is_asked(write: Write, library: Library) -> None:
-    write("home/evaluators/managed/general/SKILL.md", rubric("general", body="managed"))
-    write("work/.agents/evaluators/general/SKILL.md", rubric("general", body="workspace"))
-    assert library.rubric("general").source == "workspace"
-    write("home/evaluators/user/general/SKILL.md", rubric("general", body="user"))
-    assert library.rubric("general").source == "user"
+def test_of_several_rubrics_of_one_name_the_highest_source_is_asked(write: Write, tmp_path: Path) -> None:
+    ranked = (
+        ("managed", "home/evaluators/managed"),
+        ("workspace", "work/.agents/evaluators"),
+        ("user", "home/evaluators/user"),
+    )
+    for source, place in ranked:
+        write(f"{place}/general/SKILL.md", rubric("general", body=source))
+        found = Library(tmp_path / "home", tmp_path / "work").rubric("general")
+        assert (found.source, found.body) == (source, source)
+    library = Library(tmp_path / "home", tmp_path / "work")
     assert [one.source for one in library.rubrics() if one.name == "general"] == [
         *("user", "workspace", "managed", "bundled"),
     ]
+
+
+def test_a_rubric_once_asked_for_is_the_same_ever_after(write: Write, library: Library) -> None:
+    general = library.rubric("general")
+    write("home/evaluators/user/general/SKILL.md", rubric("general"))
+    assert library.rubric("general") is general
 
 
 def test_a_rubric_goes_by_the_name_it_gives_itself(write: Write, library: Library) -> None:
@@ -89,8 +100,11 @@ def test_a_rubric_goes_by_the_name_it_gives_itself(write: Write, library: Librar
         library.rubric("folder")
 
 
-def test_of_two_of_one_name_in_one_source_the_one_that_lies_under_it_counts(write: Write, library: Library) -> None:
-    write("home/evaluators/user/a/SKILL.md", rubric("mine", body="elsewhere"))
+@pytest.mark.parametrize("other", ["a", "z"])
+def test_of_two_of_one_name_in_one_source_the_one_that_lies_under_it_counts(
+    write: Write, library: Library, other: str
+) -> None:
+    write(f"home/evaluators/user/{other}/SKILL.md", rubric("mine", body="elsewhere"))
     write("home/evaluators/user/mine/SKILL.md", rubric("mine", body="here"))
     assert library.rubric("mine").body == "here"
     assert [one.body for one in library.rubrics() if one.name == "mine"] == ["here"]
@@ -119,8 +133,8 @@ def test_a_name_that_is_unknown_lists_all_and_the_nearest(library: Library) -> N
     assert no.value.where == "--rubric"
     with pytest.raises(UnknownName, match=re.escape("unknown agent card 'skeptic' (did you mean 'sceptic'?)")):
         library.card("skeptic")
-    with pytest.raises(UnknownName, match=re.escape("unknown panel 'bord' (did you mean 'board'?)")):
-        library.panel("bord")
+    with pytest.raises(UnknownName, match=re.escape("unknown panel 'boad' (did you mean 'board'?)")):
+        library.panel("boad")
 
 
 @pytest.mark.parametrize("name", ["", "general@0000", "@", "../general/"])

@@ -69,7 +69,12 @@ class Played:
     def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
         assert head == self._head
         assert most_tokens > 0
-        return self._recording.writtens[key(head, said)]
+        found = self._recording.writtens.get(key(head, said))
+        if found is None:
+            assert len(said) > 1, "a draft that was not recorded"
+            # Which reason is asked for depends on the calibration, and the recording has but one.
+            return Written(text="Not recorded.", whole=True, tokens_in=30, tokens_out=5)
+        return found
 
 
 class Recorder:

@@ -23,7 +23,11 @@ from deliberate.providers.litellm import LiteLLM
 from deliberate.providers.openai_compatible import OpenAICompatible
 from deliberate.testing.endpoint import FAULTS, Endpoint, Fault
 
-pytestmark = pytest.mark.timeout(180)  # its import alone takes seconds
+pytestmark = [
+    pytest.mark.timeout(180),  # its import alone takes seconds
+    # It silences pydantic's warnings at import, for the process; pytest forgets that after each test.
+    pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier.*:UserWarning"),
+]
 
 KEY = "sk-canary-7f3a9ce5"
 
@@ -33,6 +37,12 @@ Door = Callable[..., Any]
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def ask(ask: Request) -> Request:
+    """The usual ask, with time for what litellm does at its first call."""
+    return msgspec.structs.replace(ask, deadline_seconds=60.0)
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ async def outcome(provider: Provider, ask: Request) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("fault", [None, *FAULTS, "status:402", "status:418", "retry_after:2"])
 async def test_both_ways_to_an_endpoint_give_the_same(ask: Request, fault: str | None) -> None:
-    known = msgspec.structs.replace(ask, model="openai/gpt-4o", deadline_seconds=10.0)
+    known = msgspec.structs.replace(ask, model="openai/gpt-4o")
     if fault in {"drip", "silent"}:
         known = msgspec.structs.replace(known, deadline_seconds=0.3)
     async with Endpoint(lambda _: fault) as endpoint:
@@ -277,3 +287,14 @@ def test_no_address_is_taken_from_a_file_beside_what_is_judged(tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["nosuch", "zzz-model"])
+def test_a_provider_nobody_knows_is_an_error_before_anything_is_asked(name: str) -> None:
+    with pytest.raises(ConfigError, match="no provider serves"):
+        LiteLLM.open(name, Settings())
+
+
+@pytest.mark.parametrize("name", ["anthropic", "litellm", "gpt-4o"])
+def test_a_provider_or_a_model_that_litellm_knows_is_opened_without_importing_it(name: str) -> None:
+    LiteLLM.open(name, Settings())

@@ -63,12 +63,22 @@ def finding(
     *,
     location: str | None = None,
     quote: str | None = None,
-    **more: str,
+    description: str = "",
+    fix: str | None = None,
+    flags: tuple[str, ...] = (),
 ) -> Finding:
     """A finding with its key."""
-    key = digest_of([dimension, title, location])[:16]
     return Finding(
-        id="F1", key=key, severity=severity, dimension=dimension, title=title, location=location, quote=quote, **more
+        id="F1",
+        key=digest_of([dimension, title, location])[:16],
+        severity=severity,
+        dimension=dimension,
+        title=title,
+        description=description,
+        location=location,
+        quote=quote,
+        fix=fix,
+        flags=flags,
     )
 
 
@@ -87,7 +97,7 @@ HALF_UP = finding(
 def dimensioned(scores: Sequence[float], reason: str, *findings: Finding) -> Ballot:
     """A ballot by the four dimensions above, adjusted by its findings."""
     dimensions = tuple(
-        DimensionScore(dimension=name, weight=weight, judged=score, adjusted=score)
+        DimensionScore(dimension=name, weight=weight, judged=float(score), adjusted=float(score))
         for (name, weight), score in zip(WEIGHTS.items(), scores, strict=True)
     )
     return adjusted_ballot(
@@ -97,7 +107,7 @@ def dimensioned(scores: Sequence[float], reason: str, *findings: Finding) -> Bal
 
 def ballot(score: float, reason: str = "", *findings: Finding, flags: tuple[str, ...] = ()) -> Ballot:
     """A ballot with a score and no dimensions."""
-    return Ballot(bracket=bracket_of(score), score=score, reason=reason, findings=findings, flags=flags)
+    return Ballot(bracket=bracket_of(score), score=float(score), reason=reason, findings=findings, flags=flags)
 
 
 def absent(reason: AbsentReason, detail: str = "") -> Absent:
@@ -107,7 +117,7 @@ def absent(reason: AbsentReason, detail: str = "") -> Absent:
 
 def answered(model: str, reply: Reply, *, seconds: float = 2.1, effective: Mapping[str, str] | None = None) -> Answer:
     """An answer as the judges give it."""
-    heard = not isinstance(reply, Absent)
+    heard = not isinstance(reply, Absent) or reply.reason in ("refused", "unreadable", "truncated")
     name = model.rsplit("/", 1)[-1]
     return Answer(
         key=Key(digest_of([model, reply])),
@@ -194,7 +204,11 @@ def split_panel() -> Evaluation:
     """Two for Good, one for Fair with a blocker: the panel of the first journey."""
     return evaluated(
         verdict(
-            ("opus-5", "anthropic/opus-5", dimensioned((75, 60, 85, 85), "Fixes the drift and stays small.", UNTESTED)),
+            (
+                "opus-5",
+                "anthropic/claude-opus-5",
+                dimensioned((75, 60, 85, 85), "Fixes the drift and stays small.", UNTESTED),
+            ),
             ("gpt-5-5", "openai/gpt-5.5", dimensioned((70, 60, 80, 80), "The sum is right; tests are thin.", UNTESTED)),
             (
                 "gemini-3-5",

@@ -261,7 +261,7 @@ def test_a_second_attempt_is_spared_unless_every_attempt_is_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"), [({"reset": 0.7, "html": 0.4}, "sum to more than 1"), ({"resett": 0.1}, "no fault is called")]
+    ("shares", "said"), [({"reset": 0.7, "html": 0.4}, "sum to more than 1"), ({"resets": 0.1}, "no fault is called")]
 )
 def test_impossible_mixtures_are_errors(shares: Mapping[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said):

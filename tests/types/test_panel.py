@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from deliberate.errors import ConfigError
 from deliberate.types import Dimension, Judge, Panel, Rubric, Rules, Seat, Spec, family_of, laid_out
 
 RUBRIC = Rubric(
@@ -197,3 +198,59 @@ def test_a_panel_laid_out_stays_as_it_is(seats: tuple[Seat, ...]) -> None:
     once = laid_out(Panel(seats=seats), RUBRIC)
     assert laid_out(once, RUBRIC) == once
     assert not any(seat.each for seat in once.seats)
+
+
+# --- Panel.of --------------------------------------------------------------------------------------
+
+
+def test_a_panel_of_models_has_a_seat_each_named_after_its_model() -> None:
+    panel = Panel.of("openai/gpt-4.1", "openrouter/anthropic/claude-x", "local/gpt-4.1", Judge(model="x/???"))
+    assert [(seat.name, seat.judge.model) for seat in panel.seats] == [
+        ("gpt-4-1", "openai/gpt-4.1"),
+        ("claude-x", "openrouter/anthropic/claude-x"),
+        ("gpt-4-1-2", "local/gpt-4.1"),
+        ("judge", "x/???"),
+    ]
+
+
+def test_whole_seats_and_judges_are_taken_as_they_are() -> None:
+    strict, seat = Judge(model="openai/gpt-x", persona="strict"), Seat(name="boss", judge=TWO, duty="chair")
+    assert Panel.of(strict, seat).seats == (Seat(name="gpt-x", judge=strict), seat)
+
+
+def test_a_panel_of_nobody_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="a panel needs at least one model") as caught:
+        Panel.of()
+    assert caught.value.where == "models"
+
+
+def test_a_panel_of_models_has_the_defaults_of_any_panel() -> None:
+    assert Panel.of("openai/gpt-x") == Panel(seats=(Seat(name="gpt-x", judge=ONE),))
+
+
+def test_criteria_take_the_place_of_a_rubric() -> None:
+    panel = Panel.of("openai/gpt-x", rubric="code-review", criteria="be brief")
+    assert (panel.rubric, panel.criteria) == (None, "be brief")
+    assert Panel.of("openai/gpt-x", rubric="code-review").rubric == "code-review"
+
+
+def test_more_than_one_round_deliberates() -> None:
+    panel = Panel.of("openai/gpt-x", rounds=3)
+    assert panel.protocol == Spec(type="rounds", params={"rounds": 3})
+
+
+def test_rules_spending_and_seed_are_handed_on() -> None:
+    rules = Rules(rule="median")
+    panel = Panel.of("openai/gpt-x", rules=rules, spend="enough", seed=7)
+    assert (panel.rules, panel.spend, panel.seed) == (rules, "enough", 7)
+
+
+NAMED = st.sampled_from(["m/gpt", "n/gpt", "m/gpt-2", "m/gpt.2", "m/gpt-2-2"])
+
+
+@given(st.lists(NAMED | st.just(Seat(name="gpt", judge=ONE)), min_size=1, max_size=5))
+def test_no_two_seats_of_a_panel_share_a_name(models: list[str | Seat]) -> None:
+    given_names = [model.name for model in models if isinstance(model, Seat)]
+    assume(len(set(given_names)) == len(given_names))
+    names = [seat.name for seat in Panel.of(*models).seats]
+    assert len(set(names)) == len(names)

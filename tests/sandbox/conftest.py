@@ -1,8 +1,0 @@
-from __future__ import annotations
-
-import pytest
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    return str(request.param)

@@ -1,0 +1,312 @@
+"""Gates inside the score change it; gates outside decide about the exit code; one table says which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deliberate.gates import EXIT, GateLine, Required, Result, hold, result_of, verdicts_of
+from deliberate.types import (
+    Absent,
+    AbsentReason,
+    Answer,
+    Ask,
+    Ballot,
+    Bracket,
+    Close,
+    Decided,
+    Evaluation,
+    Finding,
+    Gate,
+    Judge,
+    Key,
+    Panel,
+    Part,
+    Scored,
+    Seat,
+    Undecided,
+    UndecidedWhy,
+    Unscored,
+    UnscoredWhy,
+    Verdict,
+    ask_id,
+)
+
+BLOCKER = Finding(severity="blocker", dimension="d", title="t")
+GOOD = Ballot(bracket=Bracket.GOOD, score=70.0)
+
+
+def scored(score: float, **fields: object) -> Evaluation:
+    """An evaluation that matters by its score."""
+    return msgspec.structs.replace(Evaluation(evaluator="e", outcome=Scored(score=score, raw=score)), **fields)
+
+
+def unscored(why: UnscoredWhy = "failed", detail: str = "no reply", **fields: object) -> Evaluation:
+    """An evaluation without a score."""
+    return msgspec.structs.replace(Evaluation(evaluator="e", outcome=Unscored(why=why, detail=detail)), **fields)
+
+
+def verdict(decision: Decided | Undecided, *replies: Ballot | Absent) -> Verdict:
+    """A verdict over these replies, one seat each."""
+    seats = tuple(Seat(name=f"s{at}", judge=Judge(model=f"m/{at}")) for at in range(len(replies)))
+    asks = tuple(Ask(seat=seat.name, form="ballot") for seat in seats)
+    answers = {ask_id(ask): Answer(key=Key("k"), reply=reply) for ask, reply in zip(asks, replies, strict=True)}
+    close = Close(counting=tuple(answers), because="done")
+    return Verdict(panel=Panel(seats=seats), asks=asks, answers=answers, close=close, decision=decision, digests={})
+
+
+def decided(bracket: Bracket, score: float, *replies: Ballot | Absent) -> Evaluation:
+    """A panel's evaluation; the headline may be a number outside its bracket, such as the mean."""
+    decision = Decided(bracket=bracket, score=score, numbers={"mean": score})
+    return scored(score, verdict=verdict(decision, *replies))
+
+
+def undecided(why: UndecidedWhy, detail: str = "") -> Evaluation:
+    """A panel without a verdict."""
+    return unscored("undecided", f"{why}: {detail}", verdict=verdict(Undecided(why=why, detail=detail)))
+
+
+def whole(outcome: Evaluation, **parts: Evaluation) -> Evaluation:
+    """An evaluation of these parts."""
+    made = tuple(Part(name=name, weight=1.0, evaluation=each) for name, each in parts.items())
+    return msgspec.structs.replace(outcome, parts=made)
+
+
+# --- inside the score ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gate", "part", "score", "held"),
+    [
+        (Gate(part="p"), scored(0.0), 80, True),
+        (Gate(part="p", min_score=50.0), scored(50.0), 80, True),
+        (Gate(part="p", min_score=50.0), scored(49.9), 0, False),
+        (Gate(part="p", min_score=50.0, effect="cap", cap=40.0), scored(49.9), 40, False),
+        (Gate(part="p", min_score=50.0, effect="cap", cap=90.0), scored(49.9), 80, False),
+        (Gate(part="p", min_score=50.0, effect="cap", cap=40.0), scored(50.0), 80, True),
+        (Gate(part="p", min_bracket=Bracket.GOOD), scored(50.1), 80, True),
+        (Gate(part="p", min_bracket=Bracket.GOOD), scored(50.0), 0, False),
+        (Gate(part="p", max_blockers=0), scored(90.0), 80, True),
+        (Gate(part="p", max_blockers=1), scored(90.0, findings=(BLOCKER,)), 80, True),
+        (Gate(part="p", max_blockers=0), scored(90.0, findings=(BLOCKER,)), 0, False),
+        (Gate(part="p", min_score=50.0, max_blockers=0), scored(90.0, findings=(BLOCKER,)), 0, False),
+        (Gate(part="p", min_score=50.0, min_bracket=Bracket.EXCELLENT), scored(60.0), 0, False),
+    ],
+)
+def test_a_gate_that_does_not_hold_vetoes_or_caps(gate: Gate, part: Evaluation, score: float, *, held: bool) -> None:
+    found, (tried,) = hold(80.0, [gate], [("p", part)])
+    assert found == score
+    assert tried == msgspec.structs.replace(gate, held=held)
+
+
+def test_a_gate_on_a_bracket_is_held_against_the_bracket_the_panel_decided() -> None:
+    poor = decided(Bracket.POOR, 60.0, GOOD)
+    found, (tried,) = hold(80.0, [Gate(part="p", min_bracket=Bracket.GOOD)], [("p", poor)])
+    assert (found, tried.held) == (0, False)
+
+
+GATES = st.lists(
+    st.builds(
+        Gate,
+        part=st.sampled_from(("low", "high")),
+        min_score=st.sampled_from((None, 10.0, 50.0, 90.0)),
+        effect=st.sampled_from(("cap", "veto")),
+        cap=st.sampled_from((0.0, 20.0, 60.0)),
+    ),
+    max_size=4,
+)
+
+
+@given(GATES, st.floats(0, 100))
+def test_gates_never_raise_a_score_and_their_order_does_not_count(gates: list[Gate], score: float) -> None:
+    parts = [("low", scored(20.0)), ("high", scored(70.0))]
+    found, tried = hold(score, gates, parts)
+    assert 0 <= found <= score
+    assert all(gate.held is not None for gate in tried)
+    assert found == score or not all(gate.held for gate in tried)
+    assert hold(score, gates[::-1], parts[::-1])[0] == found
+
+
+def test_a_gate_on_a_part_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(KeyError, match="q"):
+        hold(80.0, [Gate(part="q")], [("p", scored(1.0))])
+
+
+def test_a_gate_on_a_part_without_a_score_leaves_the_whole_without_one() -> None:
+    with pytest.raises(ValueError, match="gate on 'p': the part has no score"):
+        hold(80.0, [Gate(part="p", min_score=1.0)], [("p", unscored())])
+
+
+def test_blockers_of_a_parts_own_parts_count() -> None:
+    nested = whole(scored(90.0), a=scored(90.0, findings=(BLOCKER,)), b=scored(90.0, findings=(BLOCKER,)))
+    assert hold(80.0, [Gate(part="p", max_blockers=1)], [("p", nested)])[0] == 0
+    assert hold(80.0, [Gate(part="p", max_blockers=2)], [("p", nested)])[0] == 80
+
+
+def test_blockers_that_were_merged_upward_are_not_counted_twice() -> None:
+    nested = whole(scored(90.0, findings=(BLOCKER,)), a=scored(90.0, findings=(BLOCKER,)))
+    assert hold(80.0, [Gate(part="p", max_blockers=1)], [("p", nested)])[0] == 80
+
+
+# --- outside the score -----------------------------------------------------------------------------
+
+
+def test_the_exit_codes_are_those_of_the_table() -> None:
+    assert EXIT == {
+        "ok": 0,
+        "crash": 1,
+        "usage": 2,
+        "gate": 3,
+        "no_verdict": 4,
+        "incomplete": 5,
+        "interrupted": 130,
+    }
+
+
+@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("gate", 3), ("no_verdict", 4), ("incomplete", 5)])
+def test_each_status_has_its_exit_code(status: str, code: int) -> None:
+    assert msgspec.convert({"status": status}, Result).exit_code == code
+
+
+def test_without_a_gate_any_score_is_ok() -> None:
+    result = result_of(scored(0.0), Required())
+    assert (result, result.exit_code, result.line) == (Result(status="ok"), 0, "ok (no gate asked)")
+
+
+ASKED: Mapping[str, tuple[Required, GateLine]] = {
+    "min-score": (Required(min_score=70.0), GateLine(gate="min-score", wanted="70", got="70", held=True)),
+    "min-bracket": (
+        Required(min_bracket=Bracket.GOOD),
+        GateLine(gate="min-bracket", wanted="Good", got="Good", held=True),
+    ),
+    "max-blockers": (Required(max_blockers=0), GateLine(gate="max-blockers", wanted="0", got="0", held=True)),
+    "max-unread": (Required(max_unread=0.0), GateLine(gate="max-unread", wanted="0", got="0", held=True)),
+    "min-agreement": (
+        Required(min_agreement=0.5),
+        GateLine(gate="min-agreement", wanted="0.5", got="0.50", held=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("gate", list(ASKED))
+def test_a_gate_holds_at_just_what_was_asked_for(gate: str) -> None:
+    required, line = ASKED[gate]
+    result = result_of(scored(70.0), required, agreement=0.5)
+    assert result == Result(status="ok", gates=(line,))
+    assert result.line == "ok (every gate held)"
+
+
+@pytest.mark.parametrize(
+    ("required", "line"),
+    [
+        (Required(min_score=70.5), "gate failed: min-score 70.5 (got 70)"),
+        (Required(min_bracket=Bracket.EXCELLENT), "gate failed: min-bracket Excellent (got Good)"),
+        (Required(max_blockers=0), "gate failed: max-blockers 0 (got 1)"),
+        (Required(max_unread=0.25), "gate failed: max-unread 0.25 (got 0.5)"),
+        (Required(min_agreement=0.9), "gate failed: min-agreement 0.9 (got 0.50)"),
+        (
+            Required(min_score=70.5, max_blockers=0, max_unread=1.0),
+            "gate failed: min-score 70.5 (got 70), max-blockers 0 (got 1)",
+        ),
+    ],
+)
+def test_a_gate_that_failed_says_what_was_wanted_and_got(required: Required, line: str) -> None:
+    evaluation = msgspec.structs.replace(
+        decided(Bracket.GOOD, 70.0, GOOD, Absent(reason="unreadable")), findings=(BLOCKER,)
+    )
+    result = result_of(evaluation, required, agreement=0.5)
+    assert (result.status, result.exit_code, result.line) == ("gate", 3, line)
+
+
+def test_an_agreement_that_does_not_exist_has_not_held() -> None:
+    result = result_of(scored(70.0), Required(min_agreement=0.0))
+    assert result.line == "gate failed: min-agreement 0 (got undefined)"
+
+
+def test_numbers_are_shown_short() -> None:
+    assert result_of(scored(66.66666), Required(min_score=66.7)).line == "gate failed: min-score 66.7 (got 66.67)"
+
+
+def test_a_gate_on_the_bracket_holds_for_the_one_the_panel_decided() -> None:
+    required = Required(min_bracket=Bracket.GOOD)
+    assert result_of(decided(Bracket.GOOD, 40.0, GOOD), required).status == "ok"
+    assert result_of(decided(Bracket.FAIR, 70.0, GOOD), required).line == "gate failed: min-bracket Good (got Fair)"
+
+
+def test_a_decided_poor_does_not_pass_for_its_headline_number() -> None:
+    result = result_of(decided(Bracket.POOR, 70.0, GOOD), Required(min_bracket=Bracket.GOOD))
+    assert result.line == "gate failed: min-bracket Good (got Poor)"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "share"),
+    [
+        (("unreadable", "unreadable", "unreadable"), 1.0),
+        (("unreadable", "truncated", "transport"), 2 / 3),
+        (("refused", "transport", "budget"), 0.0),
+    ],
+)
+def test_unread_is_a_share_of_all_seats_that_vote(reasons: tuple[AbsentReason, ...], share: float) -> None:
+    evaluation = decided(Bracket.GOOD, 70.0, *(Absent(reason=reason) for reason in reasons))
+    assert result_of(evaluation, Required(max_unread=share)).status == "ok"
+    if share:
+        assert result_of(evaluation, Required(max_unread=share - 0.01)).status == "gate"
+
+
+def test_unread_is_counted_over_all_panels() -> None:
+    one, other = decided(Bracket.GOOD, 70.0, GOOD), decided(Bracket.GOOD, 70.0, Absent(reason="unreadable"))
+    both = whole(scored(70.0), one=one, other=other)
+    assert result_of(both, Required(max_unread=0.4)).line == "gate failed: max-unread 0.4 (got 0.5)"
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "code"),
+    [
+        ("tied", "no_verdict", 4),
+        ("no_quorum", "no_verdict", 4),
+        ("not_independent", "no_verdict", 4),
+        ("waiting", "incomplete", 5),
+        ("budget", "incomplete", 5),
+        ("deadline", "incomplete", 5),
+        ("cancelled", "incomplete", 5),
+    ],
+)
+def test_each_reason_for_no_verdict_has_its_exit_code(why: UndecidedWhy, status: str, code: int) -> None:
+    for required in (Required(), Required(min_score=1.0)):
+        result = result_of(undecided(why, "because"), required)
+        assert (result.status, result.exit_code, result.why) == (status, code, f"{why}: because")
+        word = "no verdict" if status == "no_verdict" else status
+        assert result.line == f"{word}: {why}: because"
+
+
+@pytest.mark.parametrize("why", ["failed", "abstained", "undecided", "skipped"])
+def test_whatever_else_has_no_score_is_no_verdict(why: UnscoredWhy) -> None:
+    result = result_of(unscored(why, "the reason"), Required(min_score=1.0))
+    assert (result.status, result.why, result.gates) == ("no_verdict", "the reason", ())
+
+
+@pytest.mark.parametrize("order", [("no_quorum", "budget"), ("budget", "no_quorum")])
+def test_incomplete_counts_before_no_verdict(order: tuple[UndecidedWhy, UndecidedWhy]) -> None:
+    parts = whole(unscored("undecided"), a=undecided(order[0], "x"), b=undecided(order[1], "x"))
+    assert result_of(parts, Required()) == Result(status="incomplete", why="budget: x")
+
+
+def test_of_several_that_are_incomplete_the_first_part_is_told() -> None:
+    parts = whole(unscored("undecided"), a=undecided("waiting", "maria"), b=undecided("deadline", "60 s"))
+    assert result_of(parts, Required()).why == "waiting: maria"
+
+
+def test_verdicts_are_found_in_parts_of_parts_in_order() -> None:
+    outer, first, second = (decided(Bracket.GOOD, score, GOOD) for score in (70.0, 71.0, 72.0))
+    nested = whole(outer, a=whole(scored(1.0), b=first), c=scored(1.0), d=second)
+    assert verdicts_of(nested) == (outer.verdict, first.verdict, second.verdict)
+    assert verdicts_of(scored(1.0)) == ()
+
+
+def test_a_result_is_read_back_as_it_was_written() -> None:
+    result = result_of(scored(70.0), Required(min_score=80.0, max_blockers=0))
+    assert msgspec.json.decode(msgspec.json.encode(result), type=Result) == result
