@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 __all__ = ["main"]
 
 
@@ -13,4 +16,7 @@ def main() -> None:
     """Runs the command line and exits."""
     from deliberate.cli._app import app  # noqa: PLC0415  importing the package must not build the command line
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a sign the terminal does not know must not end us
     app()

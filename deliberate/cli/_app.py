@@ -96,6 +96,37 @@ def show(
 
 
 @app.command()
+def redecide(
+    ctx: typer.Context,
+    run: Annotated[str, typer.Argument(help="A run.", metavar="RUN")],
+    rule: Annotated[str | None, typer.Option(help="Which bracket wins.")] = None,
+    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
+    bracket_score: Annotated[str | None, typer.Option(help="Which number the bracket gives.")] = None,
+    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
+    independence: Annotated[int | None, typer.Option(help="Model families that must have voted.", min=1)] = None,
+    weight: Annotated[list[str] | None, typer.Option(help="A seat's weight.", metavar="SEAT=NUMBER")] = None,
+    seats: Annotated[str | None, typer.Option(help="The seats that count, as in a,b,c.")] = None,
+    ledger: LedgerFlag = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Decides a run again under other rules."""
+    _call(ctx, "_redecide", "redecide_run")
+
+
+@app.command()
+def audit(
+    ctx: typer.Context,
+    run: Annotated[str | None, typer.Argument(help="A run.", metavar="[RUN]")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Walk the whole chain of the ledger.")] = False,
+    prompts: Annotated[bool, typer.Option("--prompts", help="Print every prompt as it was asked.")] = False,
+    ledger: LedgerFlag = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Says who was asked what, and whether the record is whole."""
+    _call(ctx, "_audit", "audit")
+
+
+@app.command()
 def doctor(ctx: typer.Context, ledger: LedgerFlag = None, as_json: JsonFlag = False) -> None:
     """Looks at this installation, and says what to do next."""
     _call(ctx, "_doctor", "doctor")

@@ -12,17 +12,29 @@ import msgspec
 
 from deliberate import plugins
 from deliberate.cli._exits import say
-from deliberate.cli._read import addresses, case_text, text_or_file
+from deliberate.cli._read import addresses, case_text, policies_of, quorum_of, text_or_file
 from deliberate.cli._result import baseline_score, print_result, result_for
+from deliberate.cli._table import print_json
 from deliberate.engine import Estimate, Session
-from deliberate.errors import ConfigError, LedgerError
+from deliberate.errors import ConfigError, LedgerError, UnknownName
 from deliberate.evaluators import Evaluator, plan_of
 from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.gates import Required
 from deliberate.library import Library
 from deliberate.reports import Imprint, ReadBack, checked
-from deliberate.types import BallotCast, Case, Event, Panel, Record, Rules, SeatAbsent, Spec, bracket_named
+from deliberate.types import (
+    BRACKETS,
+    BallotCast,
+    Case,
+    Event,
+    Panel,
+    Record,
+    Rules,
+    SeatAbsent,
+    Spec,
+    bracket_named,
+)
 
 __all__ = ["ask"]
 
@@ -104,7 +116,11 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
             raise
         cast_at = await session.read_back(evaluation) if heard.read_back else ()
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
-    imprint = Imprint(run=heard.run, result=result_for(evaluation, required, baseline=baseline), read_back=read_back)
+    imprint = Imprint(
+        run="" if session.ledger_path == MEMORY else heard.run,  # a replay leaves nothing that could be shown
+        result=result_for(evaluation, required, baseline=baseline),
+        read_back=read_back,
+    )
     return await print_result(
         case, evaluation, imprint, ledger=session.ledger_path, out=asked.out or (), as_json=asked.as_json
     )
@@ -124,8 +140,9 @@ def _import(modules: Sequence[str]) -> None:
 def _required(asked: Asked) -> Required:
     try:
         bracket = None if asked.min_bracket is None else bracket_named(asked.min_bracket)
-    except ValueError as error:
-        raise ConfigError(str(error), where="--min-bracket") from None
+    except ValueError:
+        kind = "bracket"
+        raise UnknownName(kind, asked.min_bracket or "", BRACKETS.labels, where="--min-bracket") from None
     return Required(
         min_score=asked.min_score,
         min_bracket=bracket,
@@ -190,18 +207,10 @@ def _rules(rules: Rules, asked: Asked) -> Rules:
         plugins.part("tallies", asked.rule, where="--rule")
         rules = msgspec.structs.replace(rules, rule=asked.rule)
     if asked.tie is not None:
-        rules = msgspec.structs.replace(rules, tie=tuple(part.strip() for part in asked.tie.split(",")))
+        rules = msgspec.structs.replace(rules, tie=policies_of(asked.tie))
     if asked.quorum is not None:
-        rules = msgspec.structs.replace(rules, quorum=_quorum(asked.quorum))
+        rules = msgspec.structs.replace(rules, quorum=quorum_of(asked.quorum))
     return rules
-
-
-def _quorum(value: str) -> int | str:
-    if value in ("majority", "all"):
-        return value
-    if not value.isdecimal():
-        raise ConfigError(f"{value!r} is no quorum", where="--quorum", expected="majority, all, or a number of seats")
-    return int(value)
 
 
 def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
@@ -219,7 +228,7 @@ def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
 
 def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(msgspec.json.encode(estimate).decode() + "\n")
+        print_json(estimate)
         return
     calls = f"{estimate.least_calls} to {estimate.most_calls} calls ({estimate.expected_calls:.1f} expected)"
     tokens = f"about {estimate.tokens_in} tokens in and {estimate.tokens_out} out"

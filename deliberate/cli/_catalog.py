@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from deliberate import plugins
-from deliberate.cli._table import print_json, print_rows
+from deliberate.cli._table import print_json, print_lines, print_rows
 from deliberate.errors import ConfigError
 from deliberate.library import Library
+from deliberate.types import Judge
 
 __all__ = [
     "list_evaluators",
@@ -25,12 +25,17 @@ __all__ = [
     "show_rubric",
 ]
 
+_ANY = "any model"
+"""Stands for the model of a seat that takes the one named with the panel."""
+
 
 async def list_rubrics(*, as_json: bool) -> int:
     """All rubrics, highest source first."""
     found = _library().rubrics()
     if as_json:
-        print_json([{"name": one.name, "source": one.source, "categories": one.categories} for one in found])
+        print_json(
+            {"rubrics": [{"name": one.name, "source": one.source, "categories": one.categories} for one in found]}
+        )
     else:
         print_rows([(one.name, one.source, ", ".join(one.categories) or "any task") for one in found])
     return 0
@@ -42,9 +47,9 @@ async def show_rubric(*, name: str, as_json: bool) -> int:
     if as_json:
         print_json({**msgspec.to_builtins(found), "digest": found.digest})
         return 0
-    _say(f"{found.name}  ({found.source}, {found.digest[:12]})", found.description, "")
+    print_lines(f"{found.name}  ({found.source}, {found.digest[:12]})", found.description, "")
     print_rows([(one.name, f"{one.weight:g}", one.description) for one in found.dimensions])
-    _say("", found.body.strip())
+    print_lines("", found.body.strip())
     return 0
 
 
@@ -52,7 +57,9 @@ async def list_judges(*, as_json: bool) -> int:
     """All agent cards."""
     found = _library().cards()
     if as_json:
-        print_json([{"name": one.name, "model": one.model, "description": one.description} for one in found])
+        print_json(
+            {"judges": [{"name": one.name, "model": one.model, "description": one.description} for one in found]}
+        )
     else:
         print_rows([(one.name, one.model or "any model", one.description) for one in found])
     return 0
@@ -64,7 +71,7 @@ async def show_judge(*, name: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    _say(f"{found.name}  ({found.model or 'any model'})", found.description, "", found.persona.strip())
+    print_lines(f"{found.name}  ({found.model or 'any model'})", found.description, "", found.persona.strip())
     return 0
 
 
@@ -73,7 +80,7 @@ async def list_panels(*, as_json: bool) -> int:
     library = _library()
     rows = [(name, *_told(library, name)) for name in library.panels()]
     if as_json:
-        print_json([{"name": name, "seats": seats, "told": told} for name, seats, told in rows])
+        print_json({"panels": [{"name": name, "seats": seats, "told": told} for name, seats, told in rows]})
     else:
         print_rows(rows)
     return 0
@@ -81,23 +88,23 @@ async def list_panels(*, as_json: bool) -> int:
 
 async def show_panel(*, name: str, as_json: bool) -> int:
     """One panel."""
-    found = _library().panel(name)
+    found = _library().panel(name, model=_ANY)
     if as_json:
         print_json(found)
         return 0
     rules = found.rules
-    _say(f"{found.name}  ({found.digest[:12]})", "")
+    print_lines(f"{found.name}  ({found.digest[:12]})", "")
     print_rows(
         [
             (
                 seat.name if not seat.each else f"one a {seat.each}",
                 seat.duty,
-                f"{seat.judge.model}, family {seat.judge.kin}, weight {seat.weight:g}",
+                f"{_judged_by(seat.judge)}, weight {seat.weight:g}",
             )
             for seat in found.seats
         ]
     )
-    _say("")
+    print_lines("")
     print_rows(
         [
             ("how", found.rubric or found.criteria),
@@ -113,7 +120,7 @@ async def list_evaluators(*, as_json: bool) -> int:
     """All evaluators, and whether each asks a model."""
     found = [_evaluator(name) for name in plugins.names("evaluators")]
     if as_json:
-        print_json(found)
+        print_json({"evaluators": found})
     else:
         print_rows([(one["name"], one["needs_model"], one["description"]) for one in found])
     return 0
@@ -125,7 +132,7 @@ async def show_evaluator(*, name: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    _say(
+    print_lines(
         f"{found['name']}  ({found['needs_model']})",
         inspect.cleandoc(plugins.part("evaluators", name).__doc__ or ""),
         "",
@@ -163,7 +170,7 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
 def _told(library: Library, name: str) -> tuple[str, str]:
     """A panel in two cells; one that cannot be read as it is says why."""
     try:
-        panel = library.panel(name)
+        panel = library.panel(name, model=_ANY)
     except ConfigError as error:
         return "", str(error)
     each = any(seat.each for seat in panel.seats)
@@ -173,9 +180,11 @@ def _told(library: Library, name: str) -> tuple[str, str]:
     )
 
 
+def _judged_by(judge: Judge) -> str:
+    if judge.model == _ANY:
+        return "any model (--judge MODEL)"
+    return judge.model if judge.human else f"{judge.model}, family {judge.kin}"
+
+
 def _library() -> Library:
     return Library(workspace=Path.cwd())
-
-
-def _say(*lines: str) -> None:
-    sys.stdout.write("\n".join(lines) + "\n")

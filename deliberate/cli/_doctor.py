@@ -56,7 +56,7 @@ async def doctor(*, ledger: Path | None, as_json: bool) -> int:
         *_extras(),
     ]
     if as_json:
-        print_json(found)
+        print_json({"findings": found})
     else:
         print_rows([(one.about, one.state, f"{one.told}{f' -> {one.next}' if one.next else ''}") for one in found])
     return EXIT["usage"] if any(one.state == "problem" for one in found) else 0

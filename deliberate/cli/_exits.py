@@ -14,6 +14,7 @@ import anyio
 
 from deliberate.errors import ConfigError, DeliberateError, LedgerError
 from deliberate.gates import EXIT
+from deliberate.judging import visible
 
 __all__ = ["say", "stop", "wait_for"]
 
@@ -28,6 +29,7 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     code = EXIT["crash"]
     try:
         code = anyio.run(_waited, work)
+        sys.stdout.flush()
     except ConfigError as error:
         code = stop("usage", str(error))
     except LedgerError as error:
@@ -39,7 +41,7 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     except BrokenPipeError:
         # Whoever read our output has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 0 if code == EXIT["crash"] else code
     except Exception as error:  # noqa: BLE001  all: the last place that can name it
         code = _crash(error)
     sys.exit(code)
@@ -56,8 +58,8 @@ def stop(name: str, message: str) -> int:
 
 
 def say(text: str) -> None:
-    """Writes a line for people, on standard error."""
-    sys.stderr.write(text + "\n")
+    """Writes a line for people, on standard error; what could command a terminal is shown instead."""
+    sys.stderr.write(visible(text) + "\n")
     sys.stderr.flush()
 
 

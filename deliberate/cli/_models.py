@@ -52,7 +52,7 @@ async def ls(*, as_json: bool) -> int:
     """Lists the weights that are here."""
     found = weights.ls(_home())
     if as_json:
-        print_json(found)
+        print_json({"models": found})
     elif found:
         print_rows(
             [

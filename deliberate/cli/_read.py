@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, UnknownName
+from deliberate.tallies import TIE_POLICIES
 
-__all__ = ["MOST_BYTES", "addresses", "case_text", "text_or_file"]
+__all__ = ["MOST_BYTES", "addresses", "case_text", "policies_of", "quorum_of", "text_or_file"]
 
 MOST_BYTES = 1024 * 1024
 """The largest output that can be put before a judge: about 250 000 tokens, more than any model reads."""
@@ -44,6 +46,35 @@ def addresses(given: Sequence[str] | None) -> Mapping[str, str]:
             raise ConfigError(what, where="--api-base", expected="PREFIX=URL, as in openai=http://127.0.0.1:8080/v1")
         found[prefix] = url
     return found
+
+
+def quorum_of(value: str) -> int | Literal["majority", "all"]:
+    """A quorum as it is written on the command line.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if value == "majority":
+        return "majority"
+    if value == "all":
+        return "all"
+    if not value.isdecimal():
+        raise ConfigError(f"{value!r} is no quorum", where="--quorum", expected="majority, all, or a number of seats")
+    return int(value)
+
+
+def policies_of(value: str) -> tuple[str, ...]:
+    """Tie policies as they are written on the command line.
+
+    Raises:
+        UnknownName: There is no such policy.
+    """
+    policies = tuple(part.strip() for part in value.split(","))
+    for policy in policies:
+        if policy not in TIE_POLICIES:
+            kind = "tie policy"
+            raise UnknownName(kind, policy, TIE_POLICIES, where="--tie")
+    return policies
 
 
 def _file(path: Path, *, hint: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import msgspec
 from rich.console import Console
 
 from deliberate.agreement.percent_agreement import percent_agreement
+from deliberate.cli._table import print_json
 from deliberate.errors import ConfigError
 from deliberate.gates import Required, Result, result_of, verdicts_of
 from deliberate.ledger import Reader
-from deliberate.reports import Imprint, encode, verdict_object, write
+from deliberate.reports import Imprint, verdict_object, write
 from deliberate.reports import show as print_evaluation
 from deliberate.types import Case, Evaluation
 
@@ -57,12 +57,13 @@ async def print_result(
     out: Sequence[Path] = (),
     as_json: bool = False,
 ) -> int:
-    """Prints a result, writes the files asked for, and gives the exit code."""
+    """Prints a result, writes the files asked for, and gives the exit code.
+
+    With ``as_json`` the object goes to standard output, and the text for people to standard error.
+    """
+    if as_json:
+        print_json(verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger)))
+    print_evaluation(Console(highlight=False, stderr=as_json), evaluation, imprint=imprint)
     for path in out:
         write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
-    if as_json:
-        told = verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger))
-        sys.stdout.write(encode(told).decode())
-    else:
-        print_evaluation(Console(highlight=False), evaluation, imprint=imprint)
     return 0 if imprint.result is None else imprint.result.exit_code

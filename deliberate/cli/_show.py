@@ -16,7 +16,7 @@ from deliberate.ledger import Reader, default_path, read_ledger
 from deliberate.reports import Imprint
 from deliberate.types import Case, Evaluation
 
-__all__ = ["show"]
+__all__ = ["case_of", "show"]
 
 
 async def show(*, run: str | None, ledger: Path | None, out: Sequence[Path] | None, as_json: bool) -> int:
@@ -33,7 +33,7 @@ async def show(*, run: str | None, ledger: Path | None, out: Sequence[Path] | No
 async def _list(reader: Reader, *, as_json: bool) -> int:
     runs = await reader.runs()
     if as_json:
-        print_json(runs)
+        print_json({"runs": runs})
     else:
         print_rows([(one.run, one.started_at, one.status) for one in runs])
     return 0
@@ -47,13 +47,13 @@ async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_
     code = 0
     for step in results:
         evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
-        case = await _case(reader, found.run, step.path)
+        case = await case_of(reader, found.run, step.path)
         imprint = Imprint(run=found.run, result=result_for(evaluation, Required()))
         code = code or await print_result(case, evaluation, imprint, ledger=path, out=out, as_json=as_json)
     return code
 
 
-async def _case(reader: Reader, run: str, result: str) -> Case:
+async def case_of(reader: Reader, run: str, result: str) -> Case:
     """The case a result is of: it stands beside it."""
     name = result.rpartition("/")[0]
     steps = await reader.steps(run, kinds=("Case",), after=f"{name}/cas", most=1)

@@ -1,4 +1,4 @@
-"""Lists for people: aligned columns that wrap and are never cut off."""
+"""Lists and texts for people: they wrap, are never cut off, and hold nothing that could command a terminal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import cast
 
-import msgspec
+from deliberate.judging import visible
+from deliberate.reports import encode
+from deliberate.types import Record
 
-__all__ = ["print_json", "print_rows", "width"]
+__all__ = ["print_json", "print_lines", "print_rows", "width"]
 
 _NARROWEST = 40
 
@@ -21,14 +24,29 @@ def width() -> int:
 
 
 def print_json(value: object) -> None:
-    """One JSON object on standard output."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    """One JSON object on standard output, whatever signs it takes."""
+    text = encode(cast("Record", value)).decode()
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = "".join(sign if sign.isascii() else _escape(sign) for sign in text)
+    sys.stdout.write(text)
+
+
+def print_lines(*texts: str) -> None:
+    """Texts of one or more lines; a line too long goes on below where its own words begin."""
+    for text in texts:
+        for line in visible(text).split("\n"):
+            indent = " " * (len(line) - len(line.lstrip(" ")) + (2 if line.lstrip().startswith("- ") else 0))
+            lines = [line] if len(line) <= width() else textwrap.wrap(line, width(), subsequent_indent=indent)
+            sys.stdout.write("\n".join(lines) + "\n")
 
 
 def print_rows(rows: Sequence[Sequence[str]]) -> None:
     """Rows of cells; the last column takes what is left and wraps under itself."""
     if not rows:
         return
+    rows = [[visible(cell) for cell in row] for row in rows]
     columns = len(rows[0]) - 1
     wide = [max(len(row[at]) for row in rows) for at in range(columns)]
     lead = sum(wide) + 2 * columns
@@ -39,6 +57,12 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
         sys.stdout.write(f"{head}  {lines[0]}".rstrip() + "\n")
         for line in lines[1:]:
             sys.stdout.write(" " * lead + line + "\n")
+
+
+def _escape(sign: str) -> str:
+    """JSON's own escape of a sign; such signs stand only inside strings."""
+    units = sign.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _tty() -> bool:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Literal, NamedTuple, Self, TypedDict
 
 import anyio
+import anyio.to_thread
 import msgspec
 import structlog
 
@@ -218,8 +219,7 @@ class Session:
             ConfigError: The plan cannot be run as it is; nothing was spent.
             LedgerError: It cannot be written down.
         """
-        evaluator = self.evaluator_of(plan)
-        self._check(evaluator)
+        evaluator = await self._checked(plan)
         name = digest_of(["evaluate", fingerprint_of(evaluator), case.digest])
         run = await self._begun(name)
         status: Literal["ok", "incomplete", "interrupted"] = "interrupted"
@@ -238,16 +238,19 @@ class Session:
 
         Memory does not grow with the number of cases; leaving early cancels what is under way.
         """
-        evaluator = self.evaluator_of(plan)
-        self._check(evaluator)
         run = ""
+        evaluator: Evaluator | None = None
 
         async def begin() -> str:
-            nonlocal run
+            nonlocal run, evaluator
+            evaluator = await self._checked(plan)
             run = await self._begun(digest_of(["stream", fingerprint_of(evaluator)]))
             return run
 
         async def one(case: Case) -> Evaluation:
+            if evaluator is None:
+                msg = "a stream is open only within its 'async with'"
+                raise RuntimeError(msg)
             return await self._evaluated(case, evaluator, run=run, previous=None)
 
         async def end(status: Literal["ok", "incomplete", "interrupted"]) -> None:
@@ -342,15 +345,18 @@ class Session:
             )
         return evaluation
 
-    def _check(self, evaluator: Evaluator) -> None:
-        """Opens every provider the plan will need, and reads its rubrics, before anything is paid."""
+    async def _checked(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
+        """The evaluator of a plan, its documents read and its providers opened before anything is paid."""
+        evaluator = await anyio.to_thread.run_sync(self.evaluator_of, plan)
         opened = self._opened
         for panel in panels_of(evaluator, runtime=opened.runtime):
             if panel.rubric is not None:
-                self._library.rubric(panel.rubric)
+                # Read in a thread, and then at hand: the first document takes tens of milliseconds.
+                await anyio.to_thread.run_sync(self._library.rubric, panel.rubric)
             for seat in panel.seats:
                 if not seat.judge.human:
                     opened.providers.of(seat.judge.model)
+        return evaluator
 
     def _default(self) -> Panel:
         if isinstance(self._judge, Panel):

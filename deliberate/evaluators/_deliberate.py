@@ -12,7 +12,7 @@ import anyio
 
 from deliberate.errors import ConfigError
 from deliberate.judging import post_of
-from deliberate.protocols import Protocol, advance, conclude, protocol_of, settled
+from deliberate.protocols import Protocol, advance, batches, conclude, protocol_of, settled
 from deliberate.runtime import Post, Runtime
 from deliberate.tallies import needed
 from deliberate.types import (
@@ -104,7 +104,7 @@ class _Sitting:
 
     async def _wave(self, step: Pending, asks: Mapping[AskId, Ask]) -> UndecidedWhy | None:
         """Asks what is open; why it had to stop, if it had to."""
-        for batch in self._batches(step):
+        for batch in batches(self._panel, step):
             if step.wave.spend == "enough" and self._settled(step):
                 self._leave_out(at for at in step.open if at not in self._answers)
                 break
@@ -118,16 +118,6 @@ class _Sitting:
             if waiting:
                 return "waiting"
         return None
-
-    def _batches(self, step: Pending) -> Iterator[Sequence[AskId]]:
-        """All at once; or, to spend just enough, a quorum first and then one at a time, in seat order."""
-        if step.wave.spend == "all":
-            yield step.open
-            return
-        first = needed(self._panel.rules, len(self._panel.voters))
-        yield step.open[:first]
-        for at in step.open[first:]:
-            yield (at,)
 
     async def _asked(self, posts: Sequence[Post]) -> Sequence[Answer | Later]:
         if self._time_is_up():

@@ -1,10 +1,11 @@
 """Judge actors: prompt, ask, read.
 
 A post comes in, an answer goes out: ``key`` names the question, ``_prompt`` writes it, ``_ask`` takes it through
-retries and one repair, ``_read`` reads the reply, ``_actor`` runs it all for one judge.
+retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all.
 """
 
 from deliberate.judging._actors import JudgeActors
+from deliberate.judging._fence import SLOT, visible
 from deliberate.judging._limit import Limit
 from deliberate.judging._post import post_of
 from deliberate.judging._prompt import digest_of_prompt, request_of
@@ -14,6 +15,7 @@ from deliberate.judging._schema import asked_dimensions, schema_of
 from deliberate.judging.key import key_of
 
 __all__ = [
+    "SLOT",
     "JudgeActors",
     "Limit",
     "Purse",
@@ -25,4 +27,5 @@ __all__ = [
     "read",
     "request_of",
     "schema_of",
+    "visible",
 ]

@@ -1,20 +1,150 @@
-"""All judge actors of a session, behind the ``Judges`` door."""
+"""Judges at work: one actor per distinct judge and session, behind the ``Judges`` door.
+
+An actor has an inbox, workers on it, health, and its provider's limit. It holds no protocol state, sends to no other
+actor, and nothing that matters for the outcome lives only in it. One letter per seat, case and round; one latch per
+round. Errors become ``Absent`` here and nowhere later.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Sequence
 
+import anyio
+import structlog
 from anyio.abc import TaskGroup
 
-from deliberate.judging._actor import JudgeActor, Latch, Letter
-from deliberate.judging._ask import Doors
+from deliberate.errors import DeliberateError
+from deliberate.judging._ask import Doors, absent_answer, ask
 from deliberate.judging._limit import Limit
 from deliberate.judging._purse import Purse
 from deliberate.providers._base import Provider
 from deliberate.runtime import Ledger, Post, Steps
-from deliberate.types import Answer, Judge, Later
+from deliberate.types import Absent, Answer, Judge, Later
 
 __all__ = ["JudgeActors"]
+
+_MOST_FAILURES = 5
+"""Failed asks in a row after which a judge is parked for the session."""
+
+
+class Latch:
+    """Opens when it was counted down as often as it was told."""
+
+    def __init__(self, count: int) -> None:
+        self._left = count
+        self._opened = anyio.Event()
+        if not count:
+            self._opened.set()
+
+    def count_down(self) -> None:
+        """One fewer to wait for."""
+        self._left -= 1
+        if self._left == 0:
+            self._opened.set()
+
+    async def wait_open(self) -> None:
+        """Waits until it opens."""
+        await self._opened.wait()
+
+
+class Letter:
+    """A post on its way through an actor, with its caller's scope, latch and logging context."""
+
+    def __init__(self, post: Post, *, latch: Latch) -> None:
+        self.post = post
+        self.answer: Answer | Later = absent_answer(post, "crashed", "the ask was withdrawn")
+        self._context = structlog.contextvars.get_contextvars()
+        self._latch = latch
+        self._scope: anyio.CancelScope | None = None
+        self._withdrawn = False
+
+    def withdraw(self) -> None:
+        """The caller is gone: this ask ends wherever it is, and no other."""
+        self._withdrawn = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def settle(self, answer: Answer | Later) -> None:
+        """Answers at once, without an actor."""
+        self.answer = answer
+        self._latch.count_down()
+
+    async def deliver(self, work: Callable[[Post], Awaitable[Answer | Later]]) -> None:
+        """Runs the ask within the caller's scope and opens the latch, whatever comes."""
+        try:
+            if not self._withdrawn:
+                with anyio.CancelScope() as self._scope, structlog.contextvars.bound_contextvars(**self._context):
+                    self.answer = await work(self.post)
+        finally:
+            self._scope = None
+            self._latch.count_down()
+
+
+class JudgeActor:
+    """One judge of one session.
+
+    Args:
+        judge: Whose actor it is.
+        doors: Its provider, the limit shared by all judges of one provider and key, the budget and the ledger.
+        steps: Single flight over the ledger.
+    """
+
+    def __init__(self, judge: Judge, *, doors: Doors, steps: Steps) -> None:
+        self._judge = judge
+        self._doors = doors
+        self._steps = steps
+        self._failures = 0
+        self._workers = 0
+        self._letters = 0
+        self._send, self._inbox = anyio.create_memory_object_stream[Letter](math.inf)
+
+    @property
+    def parked(self) -> bool:
+        """Whether it failed too often in a row to be asked again in this session."""
+        return self._failures >= _MOST_FAILURES
+
+    def post(self, letter: Letter, tasks: TaskGroup) -> None:
+        """Puts a letter into the inbox; there are as many workers as open letters, and no more than the limit."""
+        self._letters += 1
+        self._send.send_nowait(letter)
+        if self._workers < min(self._letters, self._doors.limit.most):
+            self._workers += 1
+            tasks.start_soon(self._work, name=f"judge {self._judge.model}")
+
+    def close(self) -> None:
+        """No more letters: workers end when the inbox is empty."""
+        self._send.close()
+        if not self._workers:
+            self._inbox.close()
+
+    async def _work(self) -> None:
+        try:
+            async for letter in self._inbox:
+                try:
+                    await letter.deliver(self._answer)
+                finally:
+                    self._letters -= 1
+        finally:
+            self._workers -= 1
+            if not self._workers:
+                self._inbox.close()
+
+    async def _answer(self, post: Post) -> Answer | Later:
+        return await self._steps.step(post.key, lambda: self._ask(post), record=Answer, keep=lambda one: one.lasting)
+
+    async def _ask(self, post: Post) -> Answer:
+        if self.parked:
+            return absent_answer(post, "transport", f"parked after {_MOST_FAILURES} failures in a row")
+        try:
+            answer = await ask(post, self._doors)
+        except DeliberateError as error:
+            answer = absent_answer(post, "transport", str(error))
+        except Exception as error:  # noqa: BLE001  all: one seat must never take the panel with it; the cause stays on the vote
+            answer = absent_answer(post, "crashed", f"{type(error).__name__}: {error}")
+        failed = isinstance(answer.reply, Absent) and answer.reply.state == "failed"
+        self._failures = self._failures + 1 if failed else 0
+        return answer
 
 
 class JudgeActors:

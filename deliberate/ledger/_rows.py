@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Rows:
-    """Appends to one connection.
+    """Appends to one connection; ``step`` to ``end`` are what the event loop queues and a group runs.
 
     Attributes:
         pending: Bodies by key, queued and not committed yet.
@@ -75,8 +75,6 @@ class Rows:
         """Closes the connection; on a broken disk too."""
         with suppress(sqlite3.Error):
             self.connection.close()
-
-    # What follows is queued by the event loop and run in a group.
 
     def step(self, key: str, kind: str, body: bytes) -> None:
         """Appends a record, unless there is one under its key."""

@@ -170,6 +170,8 @@ def _version(connection: sqlite3.Connection, path: str, *, newest: int = VERSION
     found = ""
     if [row[1] for row in connection.execute("PRAGMA table_info(meta)")] == ["key", "value"]:
         found = meta(connection).get("schema", "")
+    if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise LedgerError(f"nothing was recorded in {path} yet", hint="whoever made it was stopped; any run goes on")
     if not found.isdecimal():
         raise LedgerError(f"{path} is a database, but not a ledger", hint="name another file with --ledger FILE")
     if int(found) > newest:

@@ -35,6 +35,9 @@ ANCHOR_SECONDS = 1.0
 class Writer:
     """Runs what is queued, in groups, on a thread of its own.
 
+    The event loop calls what is public (``join`` blocks: from a worker thread); ``_run`` and what it calls is the
+    thread's.
+
     Args:
         rows: What the records are in SQL; used by the thread alone once it runs.
         path: Where the ledger lies.
@@ -61,8 +64,6 @@ class Writer:
         self._bell.acquire()
         # Not joined by the interpreter: a loop that died without closing must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name=f"ledger {path}", daemon=True)
-
-    # --- on the event loop ---
 
     def start(self) -> None:
         """Starts the thread."""
@@ -94,7 +95,8 @@ class Writer:
         self._waiters.append(waiter)
         try:
             if self._done < waiter[0] and self._error is None:
-                self._ring()
+                if not self.expected:
+                    self._ring()
                 await waiter[1].wait()
             else:
                 await checkpoint()
@@ -130,8 +132,6 @@ class Writer:
         for count, event in self._waiters:
             if count <= self._done or self._error is not None:
                 event.set()
-
-    # --- on the thread ---
 
     def _run(self) -> None:
         try:

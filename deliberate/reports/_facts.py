@@ -26,7 +26,10 @@ from deliberate.types import (
     Finding,
     Gate,
     Move,
+    Note,
     Record,
+    Reply,
+    Review,
     Seat,
     Undecided,
     Unscored,
@@ -42,6 +45,7 @@ __all__ = [
     "Cell",
     "Imprint",
     "Matrix",
+    "Other",
     "PanelPart",
     "Quorum",
     "Raised",
@@ -59,6 +63,9 @@ __all__ = [
     "missing",
     "next_step",
     "normalized_text",
+    "other_text",
+    "other_words",
+    "others",
     "panel_parts",
     "quorum",
     "raised",
@@ -128,7 +135,7 @@ class Cast(NamedTuple):
         if self.answer is None:
             return "no answer when it stopped" if self.round is not None else "never asked"
         absent = self.absent
-        return "" if absent is None else f"{absent.detail} ({absent.reason})" if absent.detail else absent.reason
+        return "" if absent is None else _absent_text(absent)
 
 
 def casts(verdict: Verdict) -> tuple[Cast, ...]:
@@ -146,13 +153,56 @@ def casts(verdict: Verdict) -> tuple[Cast, ...]:
 
 
 def last_words(verdict: Verdict) -> tuple[Cast, ...]:
-    """One ballot a voting seat, in seat order: the last that was answered, else the last that was asked for."""
-    found: dict[str, Cast] = {}
-    for cast in casts(verdict):
-        known = found.get(cast.seat.name)
-        if known is None or cast.answer is not None or known.answer is None:
-            found[cast.seat.name] = cast
+    """One ballot a voting seat, in seat order: its vote, else the last that was asked for."""
+    found = {cast.seat.name: cast for cast in casts(verdict)}
+    asked = {ask_id(ask): ask.round for ask in verdict.asks}
+    for vote in verdict.votes:
+        found[vote.seat.name] = Cast(vote.seat, asked[vote.id], vote.answer)
     return tuple(found[seat.name] for seat in verdict.panel.voters)
+
+
+class Other(NamedTuple):
+    """A word that is no vote: a chair's, a verifier's, an argument."""
+
+    seat: str
+    role: str
+    round: int
+    reply: Reply
+
+
+def others(verdict: Verdict) -> tuple[Other, ...]:
+    """What was heard besides the votes, in the order in which it was asked."""
+    votes = {ask_id(ask) for ask in _asked(verdict)}
+    return tuple(
+        Other(ask.seat, ask.role or ask.form, ask.round, verdict.answers[ask_id(ask)].reply)
+        for ask in verdict.asks
+        if ask_id(ask) not in votes and ask_id(ask) in verdict.answers
+    )
+
+
+def other_text(other: Other) -> str:
+    """What such a word comes to, in one line; its own text follows it."""
+    reply = other.reply
+    if isinstance(reply, Ballot):
+        return f"{other.role} {other.seat}: {reply.bracket.label}, {score_text(reply.score)}"
+    if isinstance(reply, Review):
+        told = f"confirms {_count(len(reply.confirmed), 'finding')}, refutes {_count(len(reply.refuted), 'finding')}"
+        return f"{other.role} {other.seat}: {told}"
+    if isinstance(reply, Absent):
+        return f"{other.role} {other.seat}: {reply.state}, {_absent_text(reply)}"
+    return f"{other.role} {other.seat}"
+
+
+def other_words(other: Other) -> str:
+    """The words themselves; empty if there are none."""
+    reply = other.reply
+    if isinstance(reply, Ballot):
+        return reply.reason
+    return reply.text if isinstance(reply, Note) else ""
+
+
+def _absent_text(absent: Absent) -> str:
+    return f"{absent.detail} ({absent.reason})" if absent.detail else absent.reason
 
 
 def _asked(verdict: Verdict) -> tuple[Ask, ...]:
@@ -223,10 +273,11 @@ def quorum(verdict: Verdict) -> Quorum:
 
 
 class Raised(NamedTuple):
-    """A finding, and who raised it: seats, or the part that is no panel."""
+    """A finding, who raised it (seats, or the part that is no panel), and whether verifiers refuted it."""
 
     finding: Finding
     by: tuple[str, ...]
+    refuted: bool = False
 
 
 def raised(evaluation: Evaluation) -> tuple[Raised, ...]:
@@ -236,7 +287,10 @@ def raised(evaluation: Evaluation) -> tuple[Raised, ...]:
         names = by.setdefault(_identity(finding), [])
         if name and name not in names:
             names.append(name)
-    found = [Raised(finding, tuple(by.get(_identity(finding), ()))) for finding in evaluation.findings]
+    struck = {key for part in panel_parts(evaluation) if part.verdict.close for key in part.verdict.close.struck}
+    found = [
+        Raised(finding, tuple(by.get(_identity(finding), ())), finding.key in struck) for finding in evaluation.findings
+    ]
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.finding.severity)))
 
 

@@ -20,6 +20,8 @@ from deliberate.reports._facts import (
     missing,
     next_step,
     normalized_text,
+    other_text,
+    others,
     panel_parts,
     raised,
     read_back_text,
@@ -33,7 +35,7 @@ from deliberate.reports._facts import (
 )
 from deliberate.reports.html import review_page
 from deliberate.reports.result import encode, verdict_object
-from deliberate.types import Case, Evaluation, Undecided, Unscored
+from deliberate.types import Case, Evaluation, Note, Undecided, Unscored
 
 __all__ = ["ENDINGS", "checked", "summary", "write"]
 
@@ -161,11 +163,12 @@ def _parts(evaluation: Evaluation) -> list[str]:
 def _findings(evaluation: Evaluation) -> list[list[str]]:
     found = raised(evaluation)
     lines: list[str] = []
-    for finding, by in found[:_MOST_FINDINGS]:
+    for finding, by, refuted in found[:_MOST_FINDINGS]:
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
         place = " · ".join(escaped(text) for text in (finding.dimension, finding.location or "") if text)
         raisers = f" (raised by {escaped(', '.join(by))})" if by else ""
-        lines.append(f"- **{severity}** {place}{': ' if place else ''}{escaped(finding.title)}{raisers}")
+        struck = " (refuted)" if refuted else ""
+        lines.append(f"- **{severity}** {place}{': ' if place else ''}{escaped(finding.title)}{raisers}{struck}")
     if len(found) > _MOST_FINDINGS:
         lines.append(f"- and {len(found) - _MOST_FINDINGS} more")
     return [["**Findings**"], lines] if lines else []
@@ -209,6 +212,7 @@ def _panel(panel: PanelPart) -> list[list[str]]:
         *(f"- Absent: {escaped(f'{seat}, {state}: {why}')}" for seat, state, why in missing(verdict)),
         *(_voice(lead, cast) for cast in voices(verdict)),
         *(_voice("**Dissent**", cast) for cast in seats if cast.seat.name in dissenters),
+        *(f"- Heard: {escaped(other_text(other))}" for other in others(verdict) if not isinstance(other.reply, Note)),
         *(f"- Hinges on {escaped(sentence)}" for sentence in hinges(verdict)[:1]),
     ]
     heading = [f"**Panel {escaped(panel.path)}**"] if panel.path else []

@@ -77,7 +77,9 @@ class FindingObject(Record, frozen=True, kw_only=True):
     state: Annotated[
         Literal["new", "persisting", "resolved", "regressed"], _says("What became of it since the last iteration.")
     ]
-    flags: Annotated[tuple[str, ...], _says("`quote_not_found`: the quote does not occur in the output.")]
+    flags: Annotated[
+        tuple[str, ...], _says("`quote_not_found`: the quote is not in the output; `refuted`: verifiers struck it.")
+    ]
 
 
 class RaisedObject(FindingObject, frozen=True, kw_only=True):
@@ -578,7 +580,10 @@ def _finding(finding: Finding) -> FindingObject:
 
 
 def _raised(one: Raised) -> RaisedObject:
-    return RaisedObject(**msgspec.structs.asdict(one.finding), raised_by=one.by)
+    told: dict[str, Any] = msgspec.structs.asdict(one.finding)
+    if one.refuted:
+        told["flags"] = (*one.finding.flags, "refuted")
+    return RaisedObject(**told, raised_by=one.by)
 
 
 def _usage(usage: Usage) -> UsageObject:

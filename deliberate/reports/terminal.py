@@ -33,6 +33,9 @@ from deliberate.reports._facts import (
     missing,
     next_step,
     normalized_text,
+    other_text,
+    other_words,
+    others,
     panel_parts,
     quorum,
     raised,
@@ -223,9 +226,7 @@ def _counted(screen: _Screen, findings: Sequence[Finding]) -> Text:
 
 def _rounds(screen: _Screen, verdict: Verdict) -> None:
     found = rounds(verdict)
-    if len(found) < 2:  # noqa: PLR2004  one round is the table above
-        return
-    for one in found:
+    for one in found if len(found) > 1 else ():
         counts = [(bracket, one.brackets.count(bracket)) for bracket in reversed(Bracket) if bracket in one.brackets]
         votes = [
             Text.assemble(screen.bracket(bracket), f" {screen.signs.times}{count}") for bracket, count in counts
@@ -236,7 +237,11 @@ def _rounds(screen: _Screen, verdict: Verdict) -> None:
             for move in one.moves
         ]
         screen.labelled(f"ROUND {one.number + 1}", screen.joined([*votes, *agreement, *moves]))
-    if verdict.close is not None:
+    spoken = [other for other in others(verdict) if other.seat not in {seat.name for seat in verdict.panel.voters}]
+    for other in spoken:
+        words = f': "{other_words(other)}"' if other_words(other) else ""
+        screen.labelled("HEARD", Text.assemble(screen.shown(other_text(other), "bold"), screen.shown(words)))
+    if verdict.close is not None and (len(found) > 1 or spoken):
         screen.labelled("STOPPED", screen.shown(verdict.close.because))
 
 
@@ -349,7 +354,7 @@ def _headline(screen: _Screen, bracket: Bracket, score: float) -> Text:
 
 
 def _findings(screen: _Screen, findings: Sequence[Raised]) -> None:
-    for at, (finding, by) in enumerate(findings):
+    for at, (finding, by, refuted) in enumerate(findings):
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
         places = [text for text in (finding.dimension, finding.location or "") if text]
         head = [
@@ -358,6 +363,8 @@ def _findings(screen: _Screen, findings: Sequence[Raised]) -> None:
         ]
         if by:
             head.append(screen.shown(f"raised by {', '.join(by)}"))
+        if refuted:
+            head.append(Text("refuted: it does not count"))
         screen.labelled("" if at else "FINDINGS", screen.joined(head))
         screen.labelled("", screen.shown(finding.title, "bold"))
         if finding.quote:

@@ -133,7 +133,7 @@ def _too_few(heard: Heard, over: Sequence[AskId], *, valid: int, quorum: int) ->
 
 
 def _families(judges: Sequence[Judge]) -> int:
-    return len({judge.model if judge.human else judge.kin for judge in judges})
+    return len({(judge.human, judge.model if judge.human else judge.kin) for judge in judges})
 
 
 def _seat_of(panel: Panel, at: AskId) -> Seat:

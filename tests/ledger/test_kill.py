@@ -118,11 +118,11 @@ async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path, anyio
 
 @pytest.mark.thorough
 @pytest.mark.timeout(1200)
-async def test_two_hundred_kills(place: Path, anyio_backend_name: str) -> None:
+async def test_a_hundred_kills(place: Path, anyio_backend_name: str) -> None:
     chance = random.Random(7)
     kills = 0
     run = 0
-    while kills < 200:
+    while kills < 100:
         name = f"run{run}"
         _, last, done = until_killed(
             command(anyio_backend_name, place, name, size=chance.choice((1, 100))), chance.randrange(1, 300)

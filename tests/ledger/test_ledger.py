@@ -296,9 +296,6 @@ async def test_every_ledger_has_a_secret_of_its_own(place: Path) -> None:
         assert ledger.secret == secret
 
 
-# --- runs ---
-
-
 async def test_a_run_gets_a_short_id_that_no_other_has(place: Path) -> None:
     ids: list[str] = []
     async with open_ledger(place) as ledger:
@@ -362,9 +359,6 @@ async def test_only_a_run_that_was_begun_can_be_ended(place: Path) -> None:
     async with open_ledger(place) as ledger:
         with pytest.raises(LedgerError, match="not begun here"):
             await ledger.end("zzzz", "ok")
-
-
-# --- where it lies ---
 
 
 def test_the_operator_says_where_it_lies(tmp_path: Path) -> None:

@@ -104,6 +104,17 @@ async def test_the_database_of_another_program_is_refused_and_left_alone(place: 
         assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'step'").fetchone() == (0,)
 
 
+async def test_a_ledger_whose_making_was_cut_short_is_made_by_the_next(place: Path) -> None:
+    place.parent.mkdir()
+    place.write_bytes(b"")
+    with pytest.raises(LedgerError, match=r"nothing was recorded in .* yet"):
+        async with read_ledger(place):
+            raise AssertionError
+    await fill(place)
+    async with read_ledger(place) as reader:
+        assert await reader.body(Key("k")) == b"body"
+
+
 def test_many_can_make_it_at_once(place: Path) -> None:
     def make(_: int) -> str:
         with closing(connect(str(place), busy_seconds=10)) as connection:

@@ -28,9 +28,11 @@ from deliberate.types import (
     Gate,
     Judge,
     Key,
+    Note,
     Panel,
     Record,
     Reply,
+    Review,
     Rules,
     Scored,
     Seat,
@@ -171,6 +173,37 @@ def verdict(
         },
         stopped=stopped,
         flags=flags,
+    )
+
+
+def with_others() -> Verdict:
+    """Two votes, an argument, a verifier who refutes one finding and one who was silent, and a chair."""
+    good, fair = ballot(70.0, "It does what was asked.", UNTESTED), ballot(40.0, "It rounds wrongly.", HALF_UP)
+    seats = (
+        Seat(name="a", judge=Judge(model="m/x")),
+        Seat(name="b", judge=Judge(model="m/y")),
+        Seat(name="checker", judge=Judge(model="m/z"), duty="verify"),
+        Seat(name="second", judge=Judge(model="m/w"), duty="verify"),
+        Seat(name="head", judge=Judge(model="m/v"), duty="chair"),
+    )
+    heard: tuple[tuple[Ask, Reply], ...] = (
+        (Ask(seat="a", form="ballot"), good),
+        (Ask(seat="b", form="ballot"), fair),
+        (Ask(seat="a", form="argument", role="for"), Note(text="The drift is gone.")),
+        (Ask(seat="checker", form="review", round=1, role="verifier"), Review(confirmed=(), refuted=(HALF_UP.key,))),
+        (Ask(seat="second", form="review", round=1, role="verifier"), absent("deadline")),
+        (Ask(seat="head", form="ballot", round=2, role="chair"), ballot(70.0, "The test decides it.")),
+    )
+    return conclude(
+        Panel(seats=seats, rubric=None, criteria="is it right?"),
+        asks=[ask for ask, _ in heard],
+        answers={ask_id(ask): answered(f"m/{ask.seat}", reply) for ask, reply in heard},
+        close=Close(
+            counting=(ask_id(heard[0][0]), ask_id(heard[1][0])),
+            struck=(HALF_UP.key,),
+            because="1 of 2 findings were refuted",
+        ),
+        digests={"case": CASE.digest, "rubric": "", "protocol": "verify@1"},
     )
 
 

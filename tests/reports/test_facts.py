@@ -15,6 +15,9 @@ from deliberate.reports._facts import (
     missing,
     next_step,
     normalized_text,
+    other_text,
+    other_words,
+    others,
     panel_parts,
     quorum,
     raised,
@@ -56,6 +59,7 @@ from tests.reports.scripted import (
     split_panel,
     undecided_panel,
     verdict,
+    with_others,
 )
 
 
@@ -101,6 +105,20 @@ def test_a_seat_that_was_never_asked_is_there() -> None:
     assert [(cast.seat.name, cast.round, cast.state, cast.why) for cast in casts(unasked)] == [
         ("a", 0, "voted", ""),
         ("b", None, "unasked", "never asked"),
+    ]
+
+
+def test_what_was_heard_besides_the_votes() -> None:
+    found = others(with_others())
+    assert [(other_text(other), other_words(other)) for other in found] == [
+        ("for a", "The drift is gone."),
+        ("verifier checker: confirms 0 findings, refutes 1 finding", ""),
+        ("verifier second: failed, deadline", ""),
+        ("chair head: Good, 70", "The test decides it."),
+    ]
+    assert [(one.finding.title, one.refuted) for one in raised(evaluated(with_others()))] == [
+        (HALF_UP.title, True),
+        (UNTESTED.title, False),
     ]
 
 

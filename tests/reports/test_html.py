@@ -31,6 +31,7 @@ from tests.reports.scripted import (
     split_panel,
     undecided_panel,
     verdict,
+    with_others,
 )
 
 HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -175,6 +176,12 @@ def test_notes_rounds_and_absences() -> None:
         "failed no reply within 120 s (deadline)",
         "all seats agree",
     ):
+        assert said in words
+
+
+def test_a_chair_verifiers_and_arguments_are_heard() -> None:
+    words = page_of(evaluated(with_others())).words
+    for said in ("for a round 1 The drift is gone.", "chair head: Good, 70 round 3", "Refuted by a verifier"):
         assert said in words
 
 
@@ -327,7 +334,8 @@ def test_a_browser_runs_and_fetches_nothing(tmp_path: Path, asked: tuple[str, li
     bait = (
         f"<script src='{address}/a'></script><script>document.title='owned'</script><img src='{address}/b' "
         f"onerror=\"document.title='owned'\"><iframe src='{address}/c'></iframe>"
-        f"<style>@import url({address}/d);</style><link rel=stylesheet href='{address}/e'><base href='{address}'><form action='{address}/f'><svg onload='x()'>"
+        f"<style>@import url({address}/d);</style>"
+        f"<link rel=stylesheet href='{address}/e'><base href='{address}'><form action='{address}/f'><svg onload='x()'>"
     )
     case = Case(output=bait, task=bait, id=bait)
     seen = browsed(

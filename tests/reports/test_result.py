@@ -9,10 +9,21 @@ import pytest
 
 from deliberate.errors import UnknownName
 from deliberate.reports import encode, schema, verdict_object
-from deliberate.types import Evaluation, Gate, Scored, UndecidedWhy
+from deliberate.types import Answer, Evaluation, Gate, Scored, UndecidedWhy, Verdict
 from tests.reports.hostile import ALL, hostile
 from tests.reports.json_page import PAGE, example, page
-from tests.reports.scripted import ballot, broken, checked, evaluated, planned, split_panel, undecided_panel, verdict
+from tests.reports.scripted import (
+    absent,
+    ballot,
+    broken,
+    checked,
+    evaluated,
+    planned,
+    split_panel,
+    undecided_panel,
+    verdict,
+    with_others,
+)
 
 FIELDS = {
     "object": "status why flags bracket score normalized numbers rule tie path rounds because quorum votes counts "
@@ -174,6 +185,20 @@ def test_flags_of_output_that_nobody_was_asked_about() -> None:
         )
     )
     assert (found["score"], found["flags"], found["votes"]) == (0.0, ["degenerate"], None)
+
+
+def test_a_refuted_finding_is_flagged() -> None:
+    first, second = read(evaluated(with_others()))["evaluation"]["findings"]
+    assert (first["flags"], second["flags"]) == (["refuted"], [])
+
+
+def test_a_judge_that_was_never_tried_has_no_attempts() -> None:
+    found = verdict(("a", "m/x", ballot(70)), ("b", "m/y", absent("not_needed", "no vote could change it")))
+    at = next(at for at in found.answers if at.endswith(".b"))
+    bare = Answer(key=found.answers[at].key, reply=found.answers[at].reply)
+    fields = {name: getattr(found, name) for name in found.__struct_fields__} | {"answers": {**found.answers, at: bare}}
+    vote = read(evaluated(Verdict(**fields)))["votes"][1]
+    assert (vote["requested"], vote["effective"], vote["status"]) == ({}, {}, "unasked")
 
 
 def test_an_unknown_cost_is_null() -> None:

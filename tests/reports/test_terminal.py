@@ -30,6 +30,7 @@ from tests.reports.scripted import (
     split_panel,
     undecided_panel,
     verdict,
+    with_others,
 )
 
 HIDDEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -263,6 +264,14 @@ def test_output_that_nobody_was_asked_about() -> None:
     assert "SCORE       ■□□□ Poor  0/100 (0.00)" in text
     assert "no calls" in text
     assert "decided without asking anybody" in squeezed_lines(text)
+
+
+def test_a_chair_and_verifiers_are_heard() -> None:
+    text = printed(evaluated(with_others()), width=120)
+    assert "HEARD       verifier checker: confirms 0 findings, refutes 1 finding\n" in text
+    assert 'HEARD       chair head: Good, 70: "The test decides it."' in text
+    assert "STOPPED     1 of 2 findings were refuted" in text
+    assert "refuted: it does not count" in text
 
 
 def test_a_tie_settled_by_policy_is_told() -> None:
