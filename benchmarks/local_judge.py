@@ -185,7 +185,9 @@ async def main(most: int, only: str | None) -> int:
         sets["llmbar_natural"] = llmbar(most)
     else:
         print("llmbar_natural: ../shared/data/recorded is not there")
-    result: dict[str, Any] = {"sets": {}}
+    # One set measured anew leaves the figures of the others as they are.
+    before = json.loads(RESULTS.read_text("utf-8"))["sets"] if only and RESULTS.exists() else {}
+    result: dict[str, Any] = {"sets": before}
     for name, pairs in sets.items():
         if only in {None, name}:
             result["sets"][name] = await measured(local, pairs)

@@ -14,7 +14,7 @@ from deliberate import plugins
 from deliberate.cli._exits import say
 from deliberate.cli._read import addresses, case_text, policies_of, quorum_of, text_or_file
 from deliberate.cli._result import baseline_score, print_result, result_for
-from deliberate.cli._table import print_json
+from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Estimate, Session
 from deliberate.errors import ConfigError, LedgerError, UnknownName
 from deliberate.evaluators import Evaluator, plan_of
@@ -117,7 +117,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         cast_at = await session.read_back(evaluation) if heard.read_back else ()
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
     imprint = Imprint(
-        run="" if session.ledger_path == MEMORY else heard.run,  # a replay leaves nothing that could be shown
+        run="" if session.ledger_path == ":memory:" else heard.run,  # a replay leaves nothing that could be shown
         result=result_for(evaluation, required, baseline=baseline),
         read_back=read_back,
     )
@@ -234,7 +234,7 @@ def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
     tokens = f"about {estimate.tokens_in} tokens in and {estimate.tokens_out} out"
     unknown = f"unknown ({', '.join(estimate.unpriced)})" if estimate.unpriced else ""
     cost = unknown or f"${estimate.expected_usd:.4f} expected, ${estimate.low_usd:.4f} to ${estimate.worst_usd:.4f}"
-    sys.stdout.write(f"{calls}, {tokens}, cost {cost}; nothing was asked\n")
+    print_lines(f"{calls}, {tokens}, cost {cost}; nothing was asked")
 
 
 class _Heard:

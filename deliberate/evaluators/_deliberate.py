@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import anyio
 
 from deliberate.errors import ConfigError
-from deliberate.judging import post_of
+from deliberate.judging import addresses_judges, post_of
 from deliberate.protocols import Protocol, advance, batches, conclude, protocol_of, settled
 from deliberate.runtime import Post, Runtime
 from deliberate.tallies import needed
@@ -188,4 +188,5 @@ class _Sitting:
                 "protocol": f"{self._protocol.name}@{self._protocol.version}",
             },
             stopped=stopped,
+            flags=("injection_suspected",) if addresses_judges(self._case.output) else (),
         )

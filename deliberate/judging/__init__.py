@@ -12,6 +12,7 @@ from deliberate.judging._prompt import digest_of_prompt, request_of
 from deliberate.judging._purse import Purse
 from deliberate.judging._read import finding_key, read
 from deliberate.judging._schema import asked_dimensions, schema_of
+from deliberate.judging._suspect import addresses_judges
 from deliberate.judging.key import key_of
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "JudgeActors",
     "Limit",
     "Purse",
+    "addresses_judges",
     "asked_dimensions",
     "digest_of_prompt",
     "finding_key",

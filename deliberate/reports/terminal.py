@@ -160,7 +160,10 @@ def _panel(screen: _Screen, panel: PanelPart, ids: dict[str, str]) -> None:
     if panel.path:
         screen.labelled("PANEL", screen.shown(panel.path, "bold"))
     _seats(screen, verdict)
-    for seat, state, why in missing(verdict):
+    absent = missing(verdict)
+    if absent:
+        screen.blank()
+    for seat, state, why in absent:
         screen.labelled("ABSENT", screen.shown(f"{seat}, {state}: {why}"), "bold red")
     screen.blank()
     _rounds(screen, verdict)

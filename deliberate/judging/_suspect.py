@@ -1,0 +1,52 @@
+"""Whether an output speaks to its judges: a detector, not a defense.
+
+What an output says can lower a judge's guard whatever fence it stands behind; so it is told, as the flag
+``injection_suspected`` on the verdict. Each pattern is one way in which outputs have addressed judges: orders, forged
+verdicts, forged structure, and text that nobody is meant to see.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["addresses_judges"]
+
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    for pattern in (
+        # orders
+        r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|rubric|criteria|prompt|above|previous|prior)",
+        r"\b(?:judge|evaluator|grader|reviewer|assessor|scorer)s?\b[^.\n]{0,30}\b(?:must|should|shall|please|you)\b",
+        (
+            r"\b(?:dear|attention|note to|message (?:to|for)|instructions? (?:to|for)) (?:the )?"
+            r"(?:judge|evaluator|grader|reviewer|assessor|model|ai|assistant)"
+        ),
+        (
+            r"\b(?:give|award|assign|answer with|vote|grade|rate|score|mark)\b[^.\n]{0,40}"
+            r"\b(?:excellent|full marks|(?:top|highest|maximum|perfect|full) (?:score|mark|grade|rating|bracket)"
+            r"|10/10|5/5)"
+        ),
+        r"\b(?:score|grade|rating|mark)\s*(?:of|to)\s*(?:100\b|10/10|1\.0\b)",
+        r"\byou are (?:now )?(?:a|an|the)\b[^.\n]{0,40}\b(?:judge|evaluator|grader|assistant|model)",
+        r"\b(?:system|developer) (?:message|prompt|override|note)\b",
+        # forged verdicts
+        r"[\"'](?:bracket|verdict)[\"']\s*:|[\"']score[\"']\s*:\s*(?:100|10|1(?:\.0)?)\b|[\"']dimensions[\"']\s*:\s*\{",
+        r"^\W*(?:final )?(?:score|verdict|rating|grade|bracket)\W{0,3}\s*[:=]\s*\W*(?:\d+|excellent|good|pass)",
+        # forged structure
+        r"</?(?:output|task|reference|evidence|findings|vote|peer|system|instructions?)\b[^>\n]{0,60}>",
+        r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|^#+ (?:Rubric|Task|Output to evaluate|System)\b",
+    )
+)
+_MOST_CHARACTERS = 200_000
+_HARMLESS = frozenset("\n\t\r\u200d\ufeff")  # an emoji is joined by U+200D; a file may begin with U+FEFF
+
+
+def addresses_judges(text: str) -> bool:
+    """Whether the text gives judges orders, forges verdicts or structure, or hides text.
+
+    Only the first 200 000 characters are looked at; every pattern takes time in proportion to their number.
+    """
+    head = text[:_MOST_CHARACTERS]
+    hidden = not head.isascii() and any(unicodedata.category(s) in ("Cf", "Co") and s not in _HARMLESS for s in head)
+    return hidden or any(pattern.search(head) for pattern in _PATTERNS)
