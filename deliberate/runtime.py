@@ -64,6 +64,11 @@ class Post(Record, frozen=True, kw_only=True):
 class Ledger(Contract):
     """The record: content keys to bodies, attempts, runs."""
 
+    @property
+    def superseded(self) -> frozenset[Key]:
+        """Keys under which another process put another body first: ours was dropped."""
+        ...
+
     async def read(self, key: Key) -> bytes | None:
         """The body under a key, committed or queued; None if there is none (or if asked anew)."""
         ...
@@ -161,20 +166,18 @@ class Steps:
         Callers of one key at one time wait for one ``run``; if that one is cancelled, the next takes over. ``Later``
         passes through unstored, and so does a record that ``keep`` refuses (those who wait share it).
         """
-        while True:
-            body = await self._ledger.read(key)
-            if body is not None:
-                self._read_back.add(key)
-                return msgspec.json.decode(body, type=record)
-            flight = self._flights.get(key)
-            if flight is None:
-                break
+        while (flight := self._flights.get(key)) is not None:
             await flight.done.wait()
             if flight.passing is not None:
                 passing: T = flight.passing
                 return passing
+        # The look into the ledger is part of the flight: whoever looks meanwhile waits, and cannot start another.
         flight = self._flights[key] = _Flight()
         try:
+            body = await self._ledger.read(key)
+            if body is not None:
+                self._read_back.add(key)
+                return msgspec.json.decode(body, type=record)
             value = await run()
             if isinstance(value, Later):
                 return value

@@ -99,6 +99,12 @@ class Work:
         return Reading(values=self.values or (float(self.begun),))
 
 
+async def wait_until_all_wait() -> None:
+    """Lets everybody go as far as they can: a step takes a handful of turns (and no clock is waited for)."""
+    for _ in range(12):
+        await checkpoint()
+
+
 async def test_what_is_returned_is_what_was_stored_and_not_what_was_heard() -> None:
     ledger = Notebook()
     heard = Reading(values=[1, 2], name="n")  # type: ignore[arg-type]
@@ -159,7 +165,7 @@ async def test_one_key_is_in_flight_once() -> None:
     steps, work = Steps(ledger := Notebook()), Work(1.0, held=True)
 
     async def release() -> Later:
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         work.free.set()
         return Later(waits_for="nobody")
 
@@ -172,7 +178,7 @@ async def test_different_keys_do_not_wait_for_each_other() -> None:
     steps, held = Steps(Notebook()), Work(1.0, held=True)
 
     async def other() -> Reading | Later:
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         found = await steps.step(OTHER, Work(2.0), record=Reading)
         held.free.set()
         return found
@@ -189,7 +195,7 @@ async def test_whoever_looked_before_it_was_put_does_not_do_it_again() -> None:
         return await steps.step(KEY, work, record=Reading)
 
     async def conduct() -> Later:
-        await anyio.wait_all_tasks_blocked()  # both have looked, or one waits for the other
+        await wait_until_all_wait()  # both have looked, or one waits for the other
         work.free.set()
         ledger.tells.set()
         return Later(waits_for="nobody")
@@ -211,12 +217,12 @@ async def test_a_slow_look_that_ends_after_the_flight_has_landed_does_not_start_
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
-        await anyio.wait_all_tasks_blocked()  # in flight
+        await wait_until_all_wait()  # in flight
         ledger.tells = anyio.Event()
         tasks.start_soon(call)
-        await anyio.wait_all_tasks_blocked()  # looking, or waiting
+        await wait_until_all_wait()  # looking, or waiting
         work.free.set()
-        await anyio.wait_all_tasks_blocked()  # landed
+        await wait_until_all_wait()  # landed
         ledger.tells.set()
     assert found == [Reading(values=(1.0,))] * 2
     assert work.begun == 1
@@ -236,12 +242,12 @@ async def test_if_the_first_is_cancelled_the_next_takes_over(gone: int) -> None:
     async with anyio.create_task_group() as tasks:
         for at in range(4):
             tasks.start_soon(call, at)
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         for _ in range(gone):
             # Whoever is in flight now; asyncio and trio may wake waiters in another order.
             flying = next(at for at in range(4) if not scopes[at].cancel_called)
             scopes[flying].cancel()
-            await anyio.wait_all_tasks_blocked()
+            await wait_until_all_wait()
         work.free.set()
     assert len(found) == 4 - gone
     assert len({msgspec.json.encode(value) for value in found.values()}) == 1
@@ -262,11 +268,11 @@ async def test_cancelling_one_who_waits_cancels_nobody_else() -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(first)
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         tasks.start_soon(waiter)
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         scope.cancel()
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         work.free.set()
     assert found == [Reading(values=(1.0,))]
     assert work.begun == 1
@@ -304,7 +310,7 @@ async def test_those_who_wait_for_a_flight_that_fails_take_over() -> None:
             return Later(waits_for="another try")
 
     async def release() -> Later:
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         free.set()
         return Later(waits_for="nobody")
 
@@ -331,7 +337,7 @@ async def test_what_keep_refuses_is_shared_by_those_who_wait_and_never_stored() 
         return steps.step(KEY, work, record=Reading, keep=lambda _: False)
 
     async def release() -> Later:
-        await anyio.wait_all_tasks_blocked()
+        await wait_until_all_wait()
         work.free.set()
         return Later(waits_for="nobody")
 

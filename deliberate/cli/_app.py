@@ -157,6 +157,33 @@ NameArgument = Annotated[str, typer.Argument(help="Its name, or its file.", meta
 PathArgument = Annotated[Path, typer.Argument(help="A file.", metavar="PATH")]
 
 
+labels = _group("labels", "What people say: the votes of human seats.")
+
+
+@labels.command("queue")
+def labels_queue(
+    ctx: typer.Context,
+    ledger: LedgerFlag = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Lists the votes that people still owe; no other vote is shown."""
+    _call(ctx, "_labels", "queue")
+
+
+@labels.command("vote")
+def labels_vote(
+    ctx: typer.Context,
+    run: Annotated[str, typer.Argument(help="The run that waits.", metavar="RUN")],
+    person: Annotated[str, typer.Option("--as", help="Who votes.", metavar="NAME")],
+    bracket: Annotated[str | None, typer.Option(help="poor, fair, good or excellent.")] = None,
+    score: Annotated[float | None, typer.Option(help="0-100.", min=0, max=100)] = None,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    ledger: LedgerFlag = None,
+) -> None:
+    """Casts a person's vote, once; the run then goes on with the same command that began it."""
+    _call(ctx, "_labels", "vote")
+
+
 @rubric.command("ls")
 def rubric_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
     """Lists all rubrics that can be chosen."""

@@ -22,6 +22,7 @@ from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.gates import Required
 from deliberate.library import Library
+from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Imprint, ReadBack, checked
 from deliberate.types import (
     BRACKETS,
@@ -29,6 +30,7 @@ from deliberate.types import (
     Case,
     Event,
     Panel,
+    Plan,
     Record,
     Rules,
     SeatAbsent,
@@ -83,10 +85,12 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     asked = Asked(**flags)
     _import(asked.modules or ())
     library = Library(workspace=Path.cwd())
+    loaded = _loaded(asked, library)
+    asked = asked if loaded is None else _as_planned(asked, loaded.plan)
     required = _required(asked)
     for path in asked.out or ():
         checked(path)
-    case, plan = _case_and_plan(asked, library)
+    case, plan = _case_and_plan(asked, library, loaded)
     heard = _Heard(shown=sys.stderr.isatty() and not asked.as_json)
     session = Session(
         ledger=asked.ledger,
@@ -102,19 +106,19 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         exclusive=True,
         on_event=heard,
     )
-    async with session:
-        evaluator = _adjusted(session.evaluator_of(plan), asked)
-        _check_spend(evaluator, asked)
-        if asked.dry_run:
-            _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
-            return 0
-        baseline = None if asked.baseline is None else await baseline_score(session.ledger.reader, asked.baseline)
-        try:
+    try:
+        async with session:
+            evaluator = _adjusted(session.evaluator_of(plan), asked)
+            _check_spend(evaluator, asked)
+            if asked.dry_run:
+                _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
+                return 0
+            baseline = None if asked.baseline is None else await baseline_score(session.ledger.reader, asked.baseline)
             evaluation = await session.evaluate(case, evaluator)
-        except LedgerError as error:
-            error.spent = True
-            raise
-        cast_at = await session.read_back(evaluation) if heard.read_back else ()
+            cast_at = await session.read_back(evaluation) if heard.read_back else ()
+    except LedgerError as error:
+        error.spent = bool(heard.run)  # once the run has begun somebody may have been asked
+        raise
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
     imprint = Imprint(
         run="" if session.ledger_path == ":memory:" else heard.run,  # a replay leaves nothing that could be shown
@@ -153,13 +157,33 @@ def _required(asked: Asked) -> Required:
     )
 
 
-def _case_and_plan(asked: Asked, library: Library) -> tuple[Case, Evaluator | Panel | None]:
-    if asked.plan is not None and (asked.panel or asked.judge):
+def _loaded(asked: Asked, library: Library) -> LoadedPlan | None:
+    if asked.plan is None:
+        return None
+    if asked.panel or asked.judge:
         raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
+    return library.plan(asked.plan)
+
+
+def _as_planned(asked: Asked, plan: Plan) -> Asked:
+    """The flags, with what the plan requires and limits where a flag does not say otherwise."""
+    required = {name: plan.require.get(name) for name in _REQUIRED}
+    limits = {flag: plan.limits.get(name) for flag, name in _LIMITS.items()}
+    stated = {**required, **limits}
+    stated = {name: value for name, value in stated.items() if value is not None and getattr(asked, name) is None}
+    if asked.baseline is not None and not asked.max_drop:
+        stated["max_drop"] = plan.require.get("max_drop", 0.0)
+    return msgspec.structs.replace(asked, **stated)
+
+
+_REQUIRED = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agreement")
+_LIMITS = {"max_cost": "max_cost_usd", "deadline": "deadline_seconds", "in_flight": "in_flight"}
+
+
+def _case_and_plan(asked: Asked, library: Library, loaded: LoadedPlan | None) -> tuple[Case, Evaluator | Panel | None]:
     workspace = ""
     plan: Evaluator | Panel | None = None
-    if asked.plan is not None:
-        loaded = library.plan(asked.plan)
+    if loaded is not None:
         workspace = str(loaded.folder)
         plan = plan_of(loaded.plan, panel=loaded.panel(library), where=str(asked.plan))
     elif asked.panel is not None:
@@ -218,10 +242,13 @@ def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
     if isinstance(evaluator, Composite):
         for member in evaluator.members:
             _check_spend(member.evaluator, asked)
-    elif isinstance(evaluator, Deliberation) and evaluator.panel.spend == "enough" and asked.min_score is not None:
+    elif isinstance(evaluator, Deliberation) and evaluator.panel.spend == "enough":
+        gate = "--min-score" if asked.min_score is not None else "--baseline" if asked.baseline is not None else ""
+        if not gate:
+            return
         raise ConfigError(
             "a panel with spend: enough vouches for its bracket, not for its number",
-            where="--min-score",
+            where=gate,
             hint="use --min-bracket, or spend: all",
         )
 

@@ -60,9 +60,17 @@ async def deliberate(
         ConfigError: Panel, rules or protocol do not fit together; nothing was spent.
         LedgerError: The votes cannot be written.
     """
-    sitting = _Sitting(case, laid_out(panel, rubric), runtime=runtime, rubric=rubric, forms=forms)
-    verdict = await sitting.run()
-    await runtime.ledger.committed()
+    seated = laid_out(panel, rubric)
+    known: frozenset[Key] = frozenset()
+    while True:
+        sitting = _Sitting(case, seated, runtime=runtime, rubric=rubric, forms=forms)
+        verdict = await sitting.run()
+        await runtime.ledger.committed()
+        # Where another process put other replies first, those are on record: the sitting is held again on them.
+        lost = runtime.ledger.superseded - known
+        if not lost & {answer.key for answer in verdict.answers.values()}:
+            break
+        known |= lost
     runtime.emit(_reached(sitting.name, verdict))
     return verdict
 

@@ -190,7 +190,7 @@ class JudgeActors:
         letters = [Letter(post, latch=latch) for post in posts]
         try:
             for letter in letters:
-                self._post(letter)
+                await self._post(letter)
             await latch.wait_open()
         finally:
             for letter in letters:
@@ -202,10 +202,10 @@ class JudgeActors:
         for actor in self._actors.values():
             actor.close()
 
-    def _post(self, letter: Letter) -> None:
+    async def _post(self, letter: Letter) -> None:
         judge = letter.post.judge
         if judge.human:
-            letter.settle(Later(waits_for=judge.model))
+            letter.settle(await self._steps.step(letter.post.key, lambda: _waits_for(judge), record=Answer))
             return
         actor = self._actors.get(judge)
         if actor is None:
@@ -227,3 +227,8 @@ class JudgeActors:
             return Limit()
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
         return Limit(start=most, most=most)
+
+
+async def _waits_for(person: Judge) -> Later:
+    """A person's vote comes into the ledger by another way; until then it is awaited, and nothing is stored."""
+    return Later(waits_for=person.model)

@@ -1,9 +1,9 @@
 """Evaluations as people and programs read them: terminal, JSON, HTML, Markdown.
 
-``_facts`` works out what a report says, once; ``terminal``, ``html`` and ``export`` only give it a form, and
-``result`` is the JSON of ``ask --json``. This room reads nothing but what it is given. Rules for whoever edits it:
-text from outside passes through the one escaping function of its sink (``shown`` in ``terminal``, ``finalize`` in
-``html``, ``escaped`` in ``export``); nothing is said by colour alone; nothing is cut off.
+``_facts`` and ``_words`` work out what a report says, once; ``terminal``, ``html`` and ``export`` only give it a form,
+and ``result`` is the JSON of ``ask --json``. This room reads nothing but what it is given. Rules for whoever edits it:
+text from outside passes through the one escaping function of its sink (``Screen.shown``, ``html._harmless``,
+``export.escaped``); nothing is said by color alone; nothing is cut off.
 
 Names are imported when they are first used, so that a program pays only for the form it asks for.
 """

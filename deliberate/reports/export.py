@@ -14,24 +14,26 @@ from deliberate.reports._facts import (
     Cast,
     Imprint,
     PanelPart,
+    last_words,
+    others,
+    panel_parts,
+    raised,
+    voices,
+    whole_parts,
+)
+from deliberate.reports._words import (
     flag_note,
     hinges,
-    last_words,
     missing,
     next_step,
     normalized_text,
     other_text,
-    others,
-    panel_parts,
-    raised,
     read_back_text,
     reason_text,
     score_text,
     split,
     undecided_text,
     usage_text,
-    voices,
-    whole_parts,
 )
 from deliberate.reports.html import review_page
 from deliberate.reports.result import encode, verdict_object

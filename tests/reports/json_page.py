@@ -1,4 +1,4 @@
-"""Writes ``docs/json.md`` from the types of ``deliberate.reports.result``: ``python -m tests.reports.json_page``."""
+"""Writes ``docs/json.md`` from ``deliberate/reports/_objects.py``: ``python -m tests.reports.json_page``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 HEAD = """\
 # The JSON of `ask --json`
 
-<!-- Made by `python -m tests.reports.json_page` from the types in `deliberate/reports/result.py`. Edit those. -->
+<!-- Made by `python -m tests.reports.json_page` from the types in `deliberate/reports/_objects.py`. Edit those. -->
 
 `deliberate ask … --json` prints one object on standard output; everything for people goes to standard error.
 `-o FILE.json` writes the same object. `deliberate schema verdict` prints its JSON Schema (2020-12), made from the same
