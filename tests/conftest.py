@@ -1,7 +1,8 @@
 """What every test may use: both event loops, how hard hypothesis looks, and packages installed for one test.
 
 Hypothesis looks a little and always at the same cases, unless ``--all`` is given or ``DELIBERATE_ALL=1`` is set (or
-the driver asks for all): then it looks long, and at new cases each time.
+the driver asks for all): then it looks long, at new cases each time, and makes what it finds small. A law that fails
+in the short look is made small by ``pytest --all -k NAME``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from deliberate import plugins
 
@@ -22,9 +23,17 @@ settings.register_profile(
     database=None,
     deadline=None,
     report_multiple_bugs=False,
+    phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("many", settings.get_profile("few"), max_examples=2_000, derandomize=False, print_blob=True)
+settings.register_profile(
+    "many",
+    settings.get_profile("few"),
+    max_examples=2_000,
+    derandomize=False,
+    print_blob=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
 
 Install = Callable[..., None]
 """``install(distribution, modules={name: source}, parts={room: {part: "module:object"}})``."""

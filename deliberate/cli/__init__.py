@@ -15,8 +15,10 @@ __all__ = ["main"]
 def main() -> None:
     """Runs the command line and exits."""
     from deliberate.cli._app import app  # noqa: PLC0415  importing the package must not build the command line
+    from deliberate.cli._log import tell_warnings  # noqa: PLC0415  same
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a sign the terminal does not know must not end us
+    tell_warnings()
     app()

@@ -17,7 +17,7 @@ from deliberate.judging import SLOT, post_of, request_of, visible
 from deliberate.ledger import Reader, default_path, read_ledger, verify
 from deliberate.library import Library
 from deliberate.protocols import protocol_of
-from deliberate.types import Absent, Ballot, Case, Evaluation, Rubric, Verdict, ask_id
+from deliberate.types import Absent, Ballot, Case, Evaluation, Rubric, Verdict, ask_id, seat_at
 
 __all__ = ["audit"]
 
@@ -92,7 +92,7 @@ def _rows(verdict: Verdict, case: Case, *, prompts: bool) -> Iterator[dict[str, 
         answer = verdict.answers.get(at)
         if answer is None:
             continue
-        seen = [one.rsplit(".", 1)[-1] for one in ask.shows]
+        seen = [seat_at(one) for one in ask.shows]
         reply = answer.reply
         told = reply.__class__.__name__
         if isinstance(reply, Ballot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,9 @@ async def print_result(
     """
     if as_json:
         print_json(verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger)))
-    print_evaluation(Console(highlight=False, stderr=as_json), evaluation, imprint=imprint)
+    plain = bool(os.environ.get("NO_COLOR"))  # no bold and no dim either
+    console = Console(highlight=False, stderr=as_json, color_system=None if plain else "auto")
+    print_evaluation(console, evaluation, imprint=imprint)
     for path in out:
         write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
     return 0 if imprint.result is None else imprint.result.exit_code

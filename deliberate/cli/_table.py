@@ -38,7 +38,11 @@ def print_lines(*texts: str) -> None:
     for text in texts:
         for line in visible(text).split("\n"):
             indent = " " * (len(line) - len(line.lstrip(" ")) + (2 if line.lstrip().startswith("- ") else 0))
-            lines = [line] if len(line) <= width() else textwrap.wrap(line, width(), subsequent_indent=indent)
+            lines = (
+                [line]
+                if len(line) <= width()
+                else textwrap.wrap(line, width(), subsequent_indent=indent, break_on_hyphens=False)
+            )
             sys.stdout.write("\n".join(lines) + "\n")
 
 
@@ -53,7 +57,7 @@ def print_rows(rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         head = "  ".join(cell.ljust(size) for cell, size in zip(row, wide, strict=False))
         room = max(_NARROWEST // 2, width() - lead)
-        lines = textwrap.wrap(row[-1], room) or [""]
+        lines = textwrap.wrap(row[-1], room, break_on_hyphens=False) or [""]  # a command stays one
         sys.stdout.write(f"{head}  {lines[0]}".rstrip() + "\n")
         for line in lines[1:]:
             sys.stdout.write(" " * lead + line + "\n")

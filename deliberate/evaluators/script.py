@@ -74,7 +74,9 @@ class Script(Record, frozen=True, kw_only=True):
         except (KeyError, ValueError) as error:
             msg = f"{self.command!r} printed no score: {error}"
             raise EvaluatorError(msg) from None
-        return measured(self, raw, scale=self.scale, reason=str(reply.get("reasoning", "")), exit_code=done.exit_code)
+        return measured(
+            self, raw, scale=self.scale, reason=_clean(reply.get("reasoning", "")), exit_code=done.exit_code
+        )
 
     def _checked(self, done: Finished) -> str:
         if done.timed_out:
@@ -104,3 +106,8 @@ def _last_object(text: str) -> dict[str, Any]:
         msg = "the script printed no JSON object"
         raise EvaluatorError(msg)
     return found
+
+
+def _clean(text: object) -> str:
+    """Text as it can be stored: lone surrogates, which JSON can spell and UTF-8 cannot, are replaced."""
+    return str(text).encode("utf-8", "replace").decode()

@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 
 from deliberate import plugins
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, UnknownName
 from deliberate.protocols._base import Protocol
 from deliberate.types import AskId, Case, Close, Closed, Panel, Pending, Reply, Spec, ask_id
 
@@ -31,7 +31,8 @@ def advance(protocol: Protocol, case: Case, panel: Panel, answers: Mapping[AskId
         if isinstance(step, Close):
             return Closed(close=step, heard=heard)
         ids = tuple(ask_id(ask) for ask in step.asks)
-        if not ids or len(heard) + len(ids) > most or any(at in heard for at in ids):
+        fresh = {at for at in ids if at not in heard}
+        if not ids or len(heard) + len(ids) > most or len(fresh) < len(ids):
             msg = f"protocol {protocol.name!r} does not keep to the {most} asks it declared"
             raise RuntimeError(msg)
         unanswered = tuple(at for at in ids if at not in answers)
@@ -48,6 +49,11 @@ def protocol_of(spec: Spec, *, where: str = "protocol") -> Protocol:
         ConfigError: A parameter is unknown or has a wrong value.
     """
     kind = plugins.part("protocols", spec.type, where=where)
+    known: tuple[str, ...] = getattr(kind, "__struct_fields__", ())
+    for name in spec.params:
+        if name not in known:
+            what = "parameter"
+            raise UnknownName(what, name, known, where=f"{where} {spec.type}")
     try:
         return cast("Protocol", msgspec.convert(dict(spec.params), kind, strict=True))
     except msgspec.ValidationError as error:

@@ -7,7 +7,6 @@ other rules, weights or seats, without a call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import msgspec
 
@@ -30,6 +29,7 @@ from deliberate.types import (
     UndecidedWhy,
     Verdict,
     digest_of,
+    seat_at,
 )
 
 __all__ = ["conclude", "redecide"]
@@ -102,22 +102,24 @@ def redecide(
     )
     kept = {seat.name for seat in panel.seats}
     close = None if verdict.close is None else _only(verdict.close, kept)
-    stopped = verdict.decision.why if close is None and isinstance(verdict.decision, Undecided) else None
+    why = verdict.decision.why if isinstance(verdict.decision, Undecided) else None
+    stopped = why if close is None or why in ("deadline", "cancelled") else None
+    carried = _flags(verdict.panel, verdict.answers)
     return conclude(
         panel,
         asks=[ask for ask in verdict.asks if ask.seat in kept],
-        answers={at: answer for at, answer in verdict.answers.items() if _seat(at) in kept},
+        answers={at: answer for at, answer in verdict.answers.items() if seat_at(at) in kept},
         close=close,
         digests=verdict.digests,
         stopped=stopped,
-        flags=[flag for flag in verdict.flags if flag != "one_model"],
+        flags=[flag for flag in verdict.flags if flag not in carried],
     )
 
 
 def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close) -> Sensitivity:
     """What leaving out one seat, or another rule, would have decided."""
     base = _bracket(panel, heard, close, panel.rules)
-    voting = [seat for seat in panel.voters if any(_seat(at) == seat.name for at in close.counting)]
+    voting = [seat for seat in panel.voters if any(seat_at(at) == seat.name for at in close.counting)]
     without: dict[str, Bracket | None] = {}
     if len(voting) > 1:
         for seat in voting:
@@ -140,7 +142,7 @@ def _left_out(panel: Panel, heard: Mapping[AskId, Reply], close: Close, seat: Se
     quorum = panel.rules.quorum
     rules = panel.rules if isinstance(quorum, str) else msgspec.structs.replace(panel.rules, quorum=min(quorum, over))
     smaller = msgspec.structs.replace(panel, seats=tuple(one for one in panel.seats if one.name in left))
-    return _bracket(smaller, {at: reply for at, reply in heard.items() if _seat(at) in left}, fewer, rules)
+    return _bracket(smaller, {at: reply for at, reply in heard.items() if seat_at(at) in left}, fewer, rules)
 
 
 def _bracket(panel: Panel, heard: Mapping[AskId, Reply], close: Close, rules: Rules) -> Bracket | None:
@@ -151,8 +153,8 @@ def _bracket(panel: Panel, heard: Mapping[AskId, Reply], close: Close, rules: Ru
 def _only(close: Close, seats: set[str]) -> Close:
     return msgspec.structs.replace(
         close,
-        counting=tuple(at for at in close.counting if _seat(at) in seats),
-        quorum_over=tuple(at for at in close.quorum_over if _seat(at) in seats),
+        counting=tuple(at for at in close.counting if seat_at(at) in seats),
+        quorum_over=tuple(at for at in close.quorum_over if seat_at(at) in seats),
     )
 
 
@@ -169,7 +171,3 @@ def _flags(panel: Panel, answers: Mapping[AskId, Answer]) -> set[str]:
         if answer.effective.get("calibration") in ("none", "shipped"):
             found.add("uncalibrated")
     return found
-
-
-def _seat(at: AskId) -> str:
-    return cast("str", at).rsplit(".", 1)[-1]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from deliberate.protocols._advance import advance, protocol_of
 from deliberate.protocols._base import Protocol
 from deliberate.protocols._settled import settled
 from deliberate.tallies import needed
-from deliberate.types import Absent, AskId, Case, Panel, Pending, Reply, Verdict
+from deliberate.types import Absent, Ask, AskId, Case, Panel, Pending, Reply, Verdict, ask_id
 
-__all__ = ["batches", "live"]
+__all__ = ["batches", "live", "play"]
 
 _NOT_NEEDED = Absent(reason="not_needed")
 
@@ -41,17 +41,23 @@ def live(verdict: Verdict, case: Case) -> Literal["same", "fewer", "more"]:
         for at, answer in verdict.answers.items()
         if not (isinstance(answer.reply, Absent) and answer.reply.reason == "not_needed")
     }
-    asked = _asked(protocol_of(verdict.panel.protocol), case, verdict.panel, heard)
+    asked = play(protocol_of(verdict.panel.protocol), case, verdict.panel, lambda ask, _: heard.get(ask_id(ask)))
     if asked is None:
         return "more"
     return "fewer" if asked < len(heard) else "same"
 
 
-def _asked(protocol: Protocol, case: Case, panel: Panel, heard: Mapping[AskId, Reply]) -> int | None:
-    """How many asks the run takes with these replies; None if it needs one that is not among them."""
+def play(
+    protocol: Protocol, case: Case, panel: Panel, say: Callable[[Ask, Mapping[AskId, Reply]], Reply | None]
+) -> int | None:
+    """How many asks a run takes, given what each seat says; None as soon as one says nothing.
+
+    ``say`` is told the ask and everything said before it.
+    """
     replies: dict[AskId, Reply] = {}
     count = 0
     while isinstance(step := advance(protocol, case, panel, replies), Pending):
+        asks = {ask_id(ask): ask for ask in step.wave.asks}
         for batch in batches(panel, step):
             left = tuple(at for at in step.open if at not in replies)
             begun = len(left) < len(step.open)
@@ -59,8 +65,10 @@ def _asked(protocol: Protocol, case: Case, panel: Panel, heard: Mapping[AskId, R
             if begun and step.wave.spend == "enough" and settled(protocol, case, panel, pending, replies):
                 replies.update(dict.fromkeys(left, _NOT_NEEDED))
                 break
-            if any(at not in heard for at in batch):
-                return None
-            replies.update((at, heard[at]) for at in batch)
-            count += len(batch)
+            for at in batch:
+                reply = say(asks[at], replies)
+                if reply is None:
+                    return None
+                replies[at] = reply
+                count += 1
     return count

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from deliberate.protocols._advance import advance, protocol_of
-from deliberate.types import (
-    AskId,
-    Ballot,
-    Bracket,
-    CallRange,
-    Case,
-    Closed,
-    Note,
-    Panel,
-    Reply,
-    Review,
-    ask_id,
-    midpoint,
-)
+from deliberate.protocols._advance import protocol_of
+from deliberate.protocols._live import play
+from deliberate.types import Ask, Ballot, Bracket, CallRange, Case, Note, Panel, Reply, Review, midpoint
 
 __all__ = ["price"]
 
@@ -43,12 +31,11 @@ def price(case: Case, panel: Panel, *, agreement: float = 0.6, plays: int = 300,
     taken: list[int] = []
     for _ in range(plays):
         truth = Bracket(chance.randrange(4))
-        answers: dict[AskId, Reply] = {}
-        while not isinstance(step := advance(protocol, case, panel, answers), Closed):
-            for ask in step.wave.asks:
-                kind = replies.get(ask.form, Ballot)
-                answers[ask_id(ask)] = _reply(chance, truth, kind, agreement=agreement)
-        taken.append(len(answers))
+
+        def say(ask: Ask, _: object, truth: Bracket = truth) -> Reply:
+            return _reply(chance, truth, replies.get(ask.form, Ballot), agreement=agreement)
+
+        taken.append(play(protocol, case, panel, say) or 0)
     return CallRange(least=min(taken), expected=sum(taken) / plays, most=protocol.most_asks(panel))
 
 

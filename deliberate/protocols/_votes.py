@@ -20,9 +20,12 @@ from deliberate.types import (
     Seat,
     Undecided,
     Wave,
+    form_at,
+    round_at,
+    seat_at,
 )
 
-__all__ = ["agreed", "ask_of", "brackets", "chair_asks", "closed", "in_order", "round_of", "standing", "where"]
+__all__ = ["agreed", "ask_of", "brackets", "chair_asks", "closed", "in_order", "standing"]
 
 
 def ask_of(panel: Panel, seat: Seat, *, round: int = 0, role: str = "", shows: Sequence[AskId] = ()) -> Ask:  # noqa: A002  the record's own word
@@ -30,30 +33,20 @@ def ask_of(panel: Panel, seat: Seat, *, round: int = 0, role: str = "", shows: S
     return Ask(seat=seat.name, form=panel.form, round=round, role=role, shows=tuple(shows), dimensions=seat.dimensions)
 
 
-def round_of(at: AskId) -> int:
-    """The round an ask stands in."""
-    return int(at.split(".", 1)[0])
-
-
 def standing(panel: Panel, heard: Heard) -> Mapping[str, AskId]:
     """Each voting seat's last ballot, or its last ask if it never cast one, in seat order."""
     found: dict[str, AskId] = {}
     for seat in panel.voters:
-        asks = [at for at in heard if where(at) == seat.name and f".{panel.form}." in at]
+        asks = [at for at in heard if seat_at(at) == seat.name and form_at(at) == panel.form]
         ballots = [at for at in asks if isinstance(heard[at], Ballot)]
         if asks:
-            found[seat.name] = max(ballots or asks, key=round_of)
+            found[seat.name] = max(ballots or asks, key=round_at)
     return found
-
-
-def where(at: AskId) -> str:
-    """The seat an ask was put to."""
-    return at.rsplit(".", 1)[-1]
 
 
 def brackets(heard: Heard, asks: Sequence[AskId]) -> Mapping[str, Bracket]:
     """The brackets voted in these asks, by seat."""
-    return {where(at): reply.bracket for at in asks if isinstance(reply := heard[at], Ballot)}
+    return {seat_at(at): reply.bracket for at in asks if isinstance(reply := heard[at], Ballot)}
 
 
 def agreed(heard: Heard, asks: Sequence[AskId]) -> bool:
@@ -65,30 +58,48 @@ def in_order(panel: Panel, case: Case, asks: Sequence[AskId], *, round: int, sea
     """Peers' asks in the order this seat sees them: by a digest of seed, case, round, seat and peer."""
 
     def place(at: AskId) -> str:
-        return hashlib.sha256(f"{panel.seed}|{case.digest}|{round}|{seat}|{where(at)}".encode()).hexdigest()
+        return hashlib.sha256(f"{panel.seed}|{case.digest}|{round}|{seat}|{seat_at(at)}".encode()).hexdigest()
 
-    return tuple(sorted((at for at in asks if where(at) != seat), key=place))
+    return tuple(sorted((at for at in asks if seat_at(at) != seat), key=place))
 
 
 def chair_asks(panel: Panel) -> int:
-    """How many asks a tie may cost: one where the panel has a chair that can settle it."""
-    return int(any(seat.duty == "chair" and _settles(panel, seat) for seat in panel.seats))
+    """How many asks a tie may cost: one for each kind of chair, model or person, that a tie policy names."""
+    return sum(_chair(panel, policy) is not None for policy in {*panel.rules.tie} & {"chair", "human"})
 
 
 def closed(panel: Panel, heard: Heard, close: Close) -> Wave | Close:
-    """The close; or, where the votes tie and a chair can settle it, the ask to the chair before it."""
-    chairs = [seat for seat in panel.seats if seat.duty == "chair" and _settles(panel, seat)]
-    if not chairs:
-        return close
-    shows = tuple(at for at in close.counting if isinstance(heard[at], Ballot))
-    ask = ask_of(panel, chairs[0], round=1 + max(map(round_of, heard)), role="chair", shows=shows)
-    if any(where(at) == ask.seat for at in heard):
-        return close
-    open_rules = msgspec.structs.replace(panel.rules, tie=("unresolved",))
-    decision = decide(panel, heard, close, open_rules)
-    tied = isinstance(decision, Undecided) and decision.why == "tied"
-    return Wave(asks=(ask,)) if tied else close
+    """The close; or, where the votes tie, the ask to the chair that the next tie policy names.
+
+    Policies are tried in their order: what comes before a chair and settles the tie spares the ask, and a chair whose
+    word settles nothing passes it on.
+    """
+    tied = _tied(panel, heard, close)
+    for policy in panel.rules.tie if tied else ():
+        if policy not in ("round", "chair", "human"):
+            break
+        chair = _chair(panel, policy)
+        if chair is None:
+            continue
+        words = [heard[at] for at in sorted(heard, key=round_at) if seat_at(at) == chair.name]
+        if not words:
+            shows = tuple(at for at in close.counting if isinstance(heard[at], Ballot))
+            number = 1 + max(map(round_at, heard))
+            return Wave(asks=(ask_of(panel, chair, round=number, role="chair", shows=shows),))
+        if isinstance(words[-1], Ballot) and words[-1].bracket in tied:
+            break
+    return close
 
 
-def _settles(panel: Panel, seat: Seat) -> bool:
-    return ("human" if seat.judge.human else "chair") in panel.rules.tie
+def _tied(panel: Panel, heard: Heard, close: Close) -> tuple[Bracket, ...]:
+    """The brackets the counting votes tie between, whatever policy settles it; () if they do not."""
+    decision = decide(panel, heard, close, msgspec.structs.replace(panel.rules, tie=("unresolved",)))
+    return decision.tied if isinstance(decision, Undecided) else ()
+
+
+def _chair(panel: Panel, policy: str) -> Seat | None:
+    """The chair a tie policy asks: the first by name, so that nothing depends on where it sits."""
+    if policy not in ("chair", "human"):
+        return None
+    found = [seat for seat in panel.seats if seat.duty == "chair" and seat.judge.human == (policy == "human")]
+    return min(found, key=lambda seat: seat.name, default=None)

@@ -6,8 +6,8 @@ import hashlib
 from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, standing, where
-from deliberate.types import Ask, AskId, Case, Close, Form, Heard, Note, Panel, Record, Wave
+from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, standing
+from deliberate.types import Ask, AskId, Case, Close, Form, Heard, Note, Panel, Record, Wave, form_at, round_at, seat_at
 
 __all__ = ["Debate"]
 
@@ -52,9 +52,9 @@ class Debate(Record, frozen=True, kw_only=True):
         if agreed(heard, counting):
             return closed(panel, heard, Close(counting=counting, because="all agreed"))
         last = 1 + self.turns
-        if any(at.startswith(f"{last}.") for at in heard):
+        if any(round_at(at) == last for at in heard):
             return closed(panel, heard, Close(counting=counting, because="the debate was held"))
-        said = tuple(at for at in heard if f".{_ARGUMENT.name}." in at)
+        said = tuple(at for at in heard if form_at(at) == _ARGUMENT.name)
         turn = 1 + len(said) // 2
         if turn <= self.turns:
             return Wave(asks=self._arguments(case, panel, said, turn=turn))
@@ -80,7 +80,7 @@ class Debate(Record, frozen=True, kw_only=True):
                 form=_ARGUMENT.name,
                 round=turn,
                 role=role,
-                shows=tuple(at for at in said if where(at) != seat.name),
+                shows=tuple(at for at in said if seat_at(at) != seat.name),
             )
             for seat, role in zip(drawn, ("advocate", "critic"), strict=False)
         )

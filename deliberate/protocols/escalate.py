@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, in_order, round_of, standing
-from deliberate.types import Ballot, Case, Close, Form, Heard, Panel, Record, Wave
+from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, in_order, standing
+from deliberate.types import Ballot, Case, Close, Form, Heard, Panel, Record, Wave, round_at, seat_at
 
 __all__ = ["Escalate"]
 
@@ -18,8 +18,9 @@ __all__ = ["Escalate"]
 class Escalate(Record, frozen=True, kw_only=True):
     """Asks stage after stage until all votes of the stages asked name one bracket.
 
-    A stage with fewer than ``least`` valid votes settles nothing. When all stages were asked and still disagree, up to
-    ``rounds`` further votes follow, with peers' reasons shown. The quorum is counted over the seats that were asked.
+    Fewer valid votes than ``least``, or than a quorum given as a number, settle nothing. When all stages were asked
+    and still disagree, up to ``rounds`` further votes follow, with peers' reasons shown. The quorum is counted over
+    the seats that were asked.
 
     Args:
         least: Valid votes that must agree before it stops early.
@@ -38,15 +39,17 @@ class Escalate(Record, frozen=True, kw_only=True):
         stages = sorted({seat.stage for seat in panel.voters})
         counting = tuple(standing(panel, heard).values())
         voted = tuple(at for at in counting if isinstance(heard[at], Ballot))
-        asked = {at.rsplit(".", 1)[-1] for at in counting}
+        asked = {seat_at(at) for at in counting}
         left = [stage for stage in stages if not any(s.name in asked for s in panel.voters if s.stage == stage)]
-        if counting and agreed(heard, voted) and len(voted) >= self.least:
+        quorum = panel.rules.quorum
+        least = self.least if isinstance(quorum, str) else max(self.least, quorum)
+        if counting and agreed(heard, voted) and len(voted) >= least:
             done = len(stages) - len(left)
             return closed(panel, heard, Close(counting=counting, because=f"stage {done} of {len(stages)} agreed"))
         if left:
             seats = [seat for seat in panel.voters if seat.stage == left[0]]
             return Wave(asks=tuple(ask_of(panel, seat) for seat in seats))
-        last = max(round_of(at) for at in counting)
+        last = max(round_at(at) for at in counting)
         if last >= self.rounds or not voted:
             return closed(panel, heard, Close(counting=counting, because="every stage was asked"))
         return Wave(
@@ -58,7 +61,7 @@ class Escalate(Record, frozen=True, kw_only=True):
                     shows=(*own, *in_order(panel, case, voted, round=last + 1, seat=seat.name)),
                 )
                 for seat in panel.voters
-                if (own := tuple(at for at in voted if at.endswith(f".{seat.name}")))
+                if (own := tuple(at for at in voted if seat_at(at) == seat.name))
             )
         )
 

@@ -9,8 +9,22 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import agreed, ask_of, brackets, chair_asks, closed, in_order, round_of, standing
-from deliberate.types import AskId, Ballot, Case, Close, Form, Heard, Panel, Record, Wave
+from deliberate.protocols._votes import agreed, ask_of, brackets, chair_asks, closed, in_order, standing
+from deliberate.types import (
+    AskId,
+    Ballot,
+    Case,
+    Close,
+    Form,
+    Heard,
+    Panel,
+    Record,
+    Wave,
+    form_at,
+    role_at,
+    round_at,
+    seat_at,
+)
 
 __all__ = ["Rounds"]
 
@@ -61,7 +75,7 @@ class Rounds(Record, frozen=True, kw_only=True):
                     shows=(*own, *in_order(panel, case, voted, round=number, seat=seat.name)),
                 )
                 for seat in panel.voters
-                if (own := tuple(at for at in voted if at.endswith(f".{seat.name}")))
+                if (own := tuple(at for at in voted if seat_at(at) == seat.name))
             )
         )
 
@@ -82,10 +96,10 @@ class Rounds(Record, frozen=True, kw_only=True):
 
 
 def _last_round(panel: Panel, heard: Heard) -> int:
-    return max(round_of(at) for at in heard if f".{panel.form}." in at and ".chair." not in at)
+    return max(round_at(at) for at in heard if form_at(at) == panel.form and role_at(at) != "chair")
 
 
 def _votes(panel: Panel, heard: Heard, number: int) -> dict[str, object]:
     """The brackets that stood after a round."""
-    until = {at: reply for at, reply in heard.items() if round_of(at) <= number}
+    until = {at: reply for at, reply in heard.items() if round_at(at) <= number}
     return dict(brackets(until, tuple(standing(panel, until).values())))

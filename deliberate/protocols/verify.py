@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from deliberate.errors import ConfigError
 from deliberate.protocols._base import BALLOT
-from deliberate.protocols._votes import ask_of, chair_asks, closed, standing, where
-from deliberate.types import Ask, Ballot, Case, Close, Form, Heard, Panel, Record, Review, Wave
+from deliberate.protocols._votes import ask_of, chair_asks, closed, standing
+from deliberate.types import Ask, Ballot, Case, Close, Form, Heard, Panel, Record, Review, Wave, seat_at
 
 __all__ = ["Verify"]
 
@@ -59,7 +59,7 @@ class Verify(Record, frozen=True, kw_only=True):
         if not about:
             return closed(panel, heard, Close(counting=counting, because="there were no findings to verify"))
         names = {seat.name for seat in verifiers}
-        reviews = [reply for at, reply in heard.items() if where(at) in names]
+        reviews = [reply for at, reply in heard.items() if seat_at(at) in names]
         if not reviews:
             return Wave(
                 asks=tuple(

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from deliberate.judging._fence import visible
+from deliberate.judging import visible
 from deliberate.types import Bracket
 
 __all__ = ["Column", "Screen", "Signs"]

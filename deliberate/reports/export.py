@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deliberate.errors import ConfigError
 from deliberate.gates import Result
-from deliberate.judging._fence import visible
+from deliberate.judging import visible
 from deliberate.reports._facts import (
     Cast,
     Imprint,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from deliberate.judging._fence import visible
+from deliberate.judging import visible
 from deliberate.reports._facts import (
     Imprint,
     PanelPart,

@@ -9,7 +9,7 @@ from deliberate import plugins
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.tallies._base import LevelVote, Rule
 from deliberate.tallies._numbers import BRACKET_SCORES, numbers
-from deliberate.tallies._ties import settle
+from deliberate.tallies._ties import TIE_POLICIES, settle
 from deliberate.tallies.median import median
 from deliberate.types import (
     BRACKETS,
@@ -26,6 +26,8 @@ from deliberate.types import (
     Seat,
     Undecided,
     UndecidedWhy,
+    round_at,
+    seat_at,
     without_findings,
 )
 
@@ -65,6 +67,10 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
     if rules.bracket_score not in BRACKET_SCORES:
         kind = "bracket score"
         raise UnknownName(kind, rules.bracket_score, BRACKET_SCORES, where="bracket_score")
+    unknown = [policy for policy in rules.tie if policy not in TIE_POLICIES]
+    if unknown:
+        kind = "tie policy"
+        raise UnknownName(kind, unknown[0], TIE_POLICIES, where="tie")
     rule = cast("Rule", plugins.part("tallies", rules.rule, where="rule"))
     ballots = [
         (_seat_of(panel, at), without_findings(reply, close.struck))
@@ -77,15 +83,16 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
         return short
     if not ballots:
         return Undecided(why="no_quorum", detail="no ballot counts")
-    families = _families([_seat_of(panel, at).judge for at in over if isinstance(heard.get(at), Ballot)])
-    if families < rules.independence:
-        return Undecided(
-            why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
-        )
     votes = [LevelVote(ballot.bracket, ballot.score, seat.weight) for seat, ballot in ballots]
     votes = [vote for vote in votes if vote.weight > 0]
     if not votes:
         return Undecided(why="no_quorum", detail="no vote has a weight")
+    voters = [_seat_of(panel, at) for at in over if isinstance(heard.get(at), Ballot)]
+    families = _families([seat.judge for seat in voters if seat.weight > 0])
+    if families < rules.independence:
+        return Undecided(
+            why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
+        )
     return _decided(panel, heard, votes, rule, rules)
 
 
@@ -137,13 +144,13 @@ def _families(judges: Sequence[Judge]) -> int:
 
 
 def _seat_of(panel: Panel, at: AskId) -> Seat:
-    return panel.seat(at.rsplit(".", 1)[-1])
+    return panel.seat(seat_at(at))
 
 
 def _chair(panel: Panel, heard: Heard, *, human: bool) -> Bracket | None:
-    """The last bracket a chair gave, a person's or a model's."""
-    chairs = {seat.name for seat in panel.seats if seat.duty == "chair" and seat.judge.human == human}
-    found = [
-        reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and at.rsplit(".", 1)[-1] in chairs
-    ]
-    return found[-1] if found else None
+    """The last bracket a chair gave, a person's or a model's; of several chairs, the first by name speaks."""
+    chairs = sorted(seat.name for seat in panel.seats if seat.duty == "chair" and seat.judge.human == human)
+    words = {
+        at: reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and seat_at(at) in chairs[:1]
+    }
+    return words[max(words, key=round_at)] if words else None

@@ -17,8 +17,9 @@ def settle(
 ) -> Bracket | str:
     """The bracket the first policy that can settle it gives, else why none did: ``"tied"`` or ``"waiting"``.
 
-    ``round`` has had its turn by now (the protocol goes on while rounds remain), and ``chair`` settles only with a
-    bracket that is among the tied. ``median`` takes the tied bracket nearest the ordered median, the lower on a draw.
+    ``round`` has had its turn by now (the protocol goes on while rounds remain). ``chair`` and ``human`` settle only
+    with a bracket that is among the tied; a person who has not spoken is waited for. ``median`` takes the tied bracket
+    nearest the ordered median, the lower on a draw.
 
     Raises:
         UnknownName: A policy that does not exist.
@@ -41,7 +42,7 @@ def _settled(
         case "chair":
             found = chair if chair in tied else None
         case "human":
-            found = human if human is not None and human in tied else "waiting"
+            found = "waiting" if human is None else human if human in tied else None
         case "lower":
             found = min(tied)
         case "upper":

@@ -31,6 +31,10 @@ __all__ = [
     "Severity",
     "Usage",
     "ask_id",
+    "form_at",
+    "role_at",
+    "round_at",
+    "seat_at",
     "state_of",
 ]
 
@@ -112,6 +116,26 @@ class Ask(Record, frozen=True, kw_only=True):
 def ask_id(ask: Ask) -> AskId:
     """Where an ask stands: ``"<round>.<form>.<role>.<seat>"``."""
     return AskId(f"{ask.round}.{ask.form}.{ask.role}.{ask.seat}")
+
+
+def round_at(at: AskId) -> int:
+    """The round an ask stands in."""
+    return int(at.split(".", 1)[0])
+
+
+def form_at(at: AskId) -> str:
+    """The form an ask was put in."""
+    return at.split(".", 3)[1]
+
+
+def role_at(at: AskId) -> str:
+    """The role an ask was put to."""
+    return at.split(".", 3)[2]
+
+
+def seat_at(at: AskId) -> str:
+    """The name of the seat an ask was put to: what stands behind the third dot, dots in it included."""
+    return at.split(".", 3)[3]
 
 
 class Ballot(Record, frozen=True, kw_only=True, tag=True):

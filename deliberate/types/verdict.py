@@ -8,7 +8,19 @@ from functools import reduce
 from typing import Literal, NamedTuple
 
 from deliberate.types._record import Record, canonical
-from deliberate.types.ballot import Absent, Answer, Ask, AskId, Ballot, BallotState, Heard, Usage, ask_id, state_of
+from deliberate.types.ballot import (
+    Absent,
+    Answer,
+    Ask,
+    AskId,
+    Ballot,
+    BallotState,
+    Heard,
+    Usage,
+    ask_id,
+    seat_at,
+    state_of,
+)
 from deliberate.types.panel import Panel, Seat, Spend
 from deliberate.types.scale import Bracket
 
@@ -145,10 +157,11 @@ class Verdict(Record, frozen=True, kw_only=True):
         last: dict[str, AskId] = {}
         for ask in self.asks:
             at = ask_id(ask)
-            if ask.form == self.panel.form and at in self.answers:
+            voted = at in self.answers and isinstance(self.answers[at].reply, Ballot)
+            if ask.form == self.panel.form and at in self.answers and (voted or ask.seat not in last):
                 last[ask.seat] = at
         if self.close is not None:
-            last |= {at.rsplit(".", 1)[-1]: at for at in (*self.close.quorum_over, *self.close.counting)}
+            last |= {seat_at(at): at for at in (*self.close.quorum_over, *self.close.counting)}
         found: list[Vote] = []
         for seat in self.panel.voters:
             if (counted := last.get(seat.name)) is not None and (answer := self.answers.get(counted)) is not None:

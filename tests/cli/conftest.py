@@ -32,7 +32,7 @@ class Result(NamedTuple):
     err: str
 
     @property
-    def json(self) -> Any:
+    def json(self) -> Any:  # noqa: ANN401  JSON
         """The one JSON object on standard output."""
         return msgspec.json.decode(self.out)
 

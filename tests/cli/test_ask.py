@@ -111,11 +111,32 @@ def test_a_plan_runs_its_script_only_where_it_is_trusted(cli: Cli, folder: Path,
     assert whole["parts"][1]["verdict"]["digest"] == found.json["digest"]
 
 
+def test_what_a_plan_requires_and_limits_holds_unless_a_flag_says_otherwise(here: Here, folder: Path) -> None:
+    part = "deliberate: 1\nparts:\n  jury: {type: llm_judge, params: {model: scripted/good:60}}\n"
+    (folder / "p.plan.yaml").write_text(f"{part}require: {{min_score: 70, min_bracket: good}}\n", encoding="utf-8")
+    asked = ("ask", "answer.txt", "--plan", "p.plan.yaml")
+    failed = here(*asked)
+    assert failed.code == 3
+    assert failed.result.startswith("gate failed: min-score 70 (got 60) (exit 3)")
+    assert here(*asked, "--min-score", "60").code == 0
+    (folder / "p.plan.yaml").write_text(
+        part.replace("good:60", "hang") + "limits: {deadline_seconds: 0.2}\n", encoding="utf-8"
+    )
+    late = here(*asked, "--json")
+    assert (late.code, late.json["why"]) == (5, "deadline")
+
+
+def test_a_warning_of_the_library_goes_to_stderr(cli: Cli, folder: Path) -> None:
+    cli("ask", "answer.txt", *THREE)
+    (folder / "home/ledger.db.anchor").unlink()
+    found = cli("ask", "answer.txt", *THREE, "--json")
+    assert found.json["bracket"] == "good"
+    assert found.err.startswith("warning: ledger anchor missing: ")
+
+
 def test_the_rules_of_a_panel_can_be_stated(here: Here) -> None:
     judges = [
-        flag
-        for model in ("good", "good:60", "excellent", "excellent:90")
-        for flag in ("--judge", f"scripted/{model}")
+        flag for model in ("good", "good:60", "excellent", "excellent:90") for flag in ("--judge", f"scripted/{model}")
     ]
     told = {
         flags: here("ask", "answer.txt", *judges, *flags, "--json").json

@@ -73,4 +73,6 @@ def test_without_a_ledger_it_says_how_to_get_one(here: Here) -> None:
     nothing = here("show")
     assert (nothing.code, nothing.out) == (2, "")
     assert "there is no ledger yet; deliberate ask makes one" in nothing.err
-    assert here("show", "--ledger", "answer.txt").err.startswith("2 usage: ledger answer.txt: this file is not a ledger")
+    assert here("show", "--ledger", "answer.txt").err.startswith(
+        "2 usage: ledger answer.txt: this file is not a ledger"
+    )

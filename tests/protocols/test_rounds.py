@@ -162,4 +162,4 @@ def test_where_a_round_is_left_a_tie_goes_to_it_before_the_chair() -> None:
 
 
 def test_it_asks_no_more_than_a_vote_a_seat_and_round_and_a_chair() -> None:
-    assert Rounds(rounds=3).most_asks(THREE) == 10
+    assert Rounds(rounds=3).most_asks(THREE) == 9

@@ -297,7 +297,7 @@ def asked() -> Iterator[tuple[str, list[str]]]:
         server.server_close()
 
 
-def browsed(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -> str:
+def browsed(page: str, folder: Path, *, width: int = 1000) -> str:
     """What a real browser makes of a page."""
     assert BROWSER is not None
     file = folder / "page.html"
@@ -310,7 +310,6 @@ def browsed(page: str, folder: Path, *, width: int = 1000, dark: bool = False) -
             "--disable-gpu",
             f"--user-data-dir={folder / 'profile'}",
             f"--window-size={width},1200",
-            *(["--blink-settings=preferredColorScheme=0"] if dark else []),
             "--virtual-time-budget=2000",
             "--dump-dom",
             file.as_uri(),

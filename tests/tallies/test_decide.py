@@ -234,7 +234,7 @@ def test_a_chair_never_votes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"), [("good", Bracket.GOOD), ("fair", Bracket.FAIR), ("excellent", "waiting"), (None, "waiting")]
+    ("said", "why"), [("good", Bracket.GOOD), ("fair", Bracket.FAIR), ("excellent", "tied"), (None, "waiting")]
 )
 def test_a_person_settles_a_tie_or_is_waited_for(said: str | None, why: object) -> None:
     panel = chaired(seats("a", "b"), human=True)

@@ -22,7 +22,7 @@ POOR, FAIR, GOOD, EXCELLENT = Bracket
         ("chair", None, GOOD, "tied"),
         ("human", None, GOOD, GOOD),
         ("human", GOOD, None, "waiting"),
-        ("human", None, POOR, "waiting"),
+        ("human", None, POOR, "tied"),
         ("lower", None, None, FAIR),
         ("upper", None, None, GOOD),
         ("median", None, None, FAIR),
