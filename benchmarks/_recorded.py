@@ -56,6 +56,7 @@ __all__ = [
     "PANDALM",
     "POINTWISE",
     "PROMETHEUS",
+    "REFERENCE",
     "Line",
     "State",
     "Stops",

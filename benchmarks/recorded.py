@@ -1,7 +1,7 @@
 """What the library's rules make of recorded votes, beside the published figures of the same votes.
 
 ``python benchmarks/recorded.py`` prints the tables and writes ``benchmarks/results/recorded.md`` and ``recorded.json``.
-Nothing is judged anew, nothing is drawn but seat orders, and those from a seed: the same library makes the same files
+Nothing is judged anew, and nothing is drawn but orders of seats, from a seed: the same library makes the same files
 anywhere. Where the sets lie, ``_recorded`` says. A figure that does not come out as published stays in its table, and
 stands at the top once more.
 """
@@ -13,7 +13,7 @@ import hashlib
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,7 @@ from deliberate.tallies import LevelVote, numbers
 from deliberate.types import BRACKETS, Bracket, Record, Rules, bracket_of, edges, to_score
 
 RESULTS = Path(__file__).resolve().parent / "results"
+FILES = (rec.LLMJUDGE, rec.LLMBAR, rec.POINTWISE, rec.PANDALM, rec.PROMETHEUS, rec.REFERENCE, rec.PAIRED)
 
 TEAMS = (
     "Olz-gpt4o",
@@ -39,9 +40,14 @@ TEAMS = (
     "prophet-setting1",
 )
 MODELS = ("ChatGPT-0301", "ChatGPT", "Falcon", "GPT-4", "LLaMA2", "PaLM2")
-PROMPTS = ("CoT", "Metrics_Reference", "Vanilla")
 VANILLA = tuple(f"{model}/Vanilla" for model in MODELS)
-EIGHTEEN = tuple(f"{model}/{prompt}" for model in MODELS for prompt in PROMPTS)
+EIGHTEEN = tuple(f"{model}/{prompt}" for model in MODELS for prompt in ("CoT", "Metrics_Reference", "Vanilla"))
+FIRST = "12"
+SECOND = "21"
+"""Which output was shown first."""
+
+REFERENCE, AUTHORS, STUDY = "reference.json", "llmbar_published.json", "study"
+"""Where a figure was published; README.md says what these are."""
 
 GAP = (
     "published with the mean moved to a printed edge (26, 51, 76) even where it lies in the winning bracket already, "
@@ -56,13 +62,19 @@ NOT_COMPUTED = (
 )
 """What reference.json has besides: the library has no part for it yet."""
 
+_ASKED = 150
+_OPEN = 3
+_ORDERS = 20
+
 
 class Row(Record, frozen=True, kw_only=True):
     """A figure of ours beside the published one.
 
-    ``digits`` is how many decimals were published; ``noise`` a standard error of the published figure, where it was
-    taken over random draws; ``n`` what it is a figure of, ``missing`` how many votes among them are. A row for many
-    ``figures`` says how many of them come out as published.
+    Attributes:
+        digits: How many decimals were published.
+        n: What it is a figure of; ``missing``: how many votes among them are.
+        noise: A standard error of the published figure, where it was taken over random orders.
+        figures: A row for many figures says how many of them come out as published.
     """
 
     set: str
@@ -94,8 +106,8 @@ class Spent(Record, frozen=True, kw_only=True):
         calls: Mean calls: a quorum first, then one seat at a time.
         calls_from_one: The same with a quorum of one: one at a time from the start.
         stops: States in which some order stops; ``kept``: the bracket there is the full panel's, in all of them.
-        asked: Of these states, so many were put to the library's ``settled``; ``agreed``: it said the same each time.
-        orders: Seat orders in which every item was replayed by the library; ``replayed_calls``: their mean calls;
+        asked: States put to the library's ``settled`` itself; ``agreed``: it said the same of each.
+        orders: Seat orders in which the library replayed every item; ``replayed_calls``: their mean calls;
             ``replayed_kept``: every replay gave the full panel's bracket.
     """
 
@@ -121,6 +133,31 @@ class Spent(Record, frozen=True, kw_only=True):
         return 1 - self.calls / self.seats
 
 
+class Of(NamedTuple):
+    """What rows are about: the name of a set, how many items, how many missing votes."""
+
+    set: str
+    n: int
+    missing: int = 0
+
+    def row(self, figure: str, ours: float, published: float | None = None, **said: Any) -> Row:  # noqa: ANN401
+        """One figure; what is said besides are fields of a row."""
+        at = {"digits": 4, "source": "" if published is None else REFERENCE, **said}
+        return Row(set=self.set, figure=figure, ours=ours, published=published, n=self.n, missing=self.missing, **at)
+
+    def rows(self, found: Mapping[str, float], published: Mapping[str, float], *, of: str) -> list[Row]:
+        """A row a figure."""
+        return [self.row(f"{of}: {figure}", ours, published[figure]) for figure, ours in found.items()]
+
+    def many(self, figure: str, pairs: Sequence[tuple[float, float]], *, digits: int = 4, **said: Any) -> Row:  # noqa: ANN401
+        """One row for many figures, ours and theirs: how many come out as published."""
+        rows = [Row(set="", figure="", ours=ours, published=theirs, digits=digits, n=0) for ours, theirs in pairs]
+        same = sum(row.outcome == "same" for row in rows)
+        worst = max(abs(ours - theirs) for ours, theirs in pairs)
+        note = f"{len(pairs)} figures; furthest apart: {worst:.{digits + 1}f}"
+        return self.row(figure, same, len(pairs), digits=0, note=note, figures=len(pairs), **said)
+
+
 # --- sets ------------------------------------------------------------------------------------------
 
 
@@ -142,6 +179,16 @@ def ratings() -> rec.Votes:
     return rec.votes_of(rec.POINTWISE, range(11))
 
 
+def lacking(votes: rec.Votes) -> int:
+    """How many votes are missing."""
+    return sum(vote is None for row in votes.votes for vote in row)
+
+
+def about(name: str, votes: rec.Votes) -> Of:
+    """The set of these votes."""
+    return Of(name, len(votes.items), lacking(votes))
+
+
 # --- how good --------------------------------------------------------------------------------------
 
 
@@ -161,11 +208,17 @@ def of_judge(votes: rec.Votes, at: int) -> dict[str, float]:
     pairs = [(row[at], gold) for row, gold in zip(votes.votes, votes.gold, strict=True)]
     heard = [(vote, gold) for vote, gold in pairs if vote is not None]
     found, gold = [vote for vote, _ in heard], [one for _, one in heard]
-    return {
-        "n": len(heard),
-        **quality(found, gold, labels=len(votes.labels)),
-        "mean_bias": statistics.fmean(vote - gold for vote, gold in heard),
-    }
+    bias = statistics.fmean(vote - gold for vote, gold in heard)
+    return {"n": len(heard), **quality(found, gold, labels=len(votes.labels)), "mean_bias": bias}
+
+
+def alone(votes: rec.Votes, known: Mapping[str, Mapping[str, float]]) -> list[tuple[float, float]]:
+    """Every published figure of every judge, with ours before it."""
+    return [
+        (of_judge(votes, at)[figure], theirs)
+        for at, judge in enumerate(votes.judges)
+        for figure, theirs in known[judge].items()
+    ]
 
 
 def verdicts(votes: rec.Votes, rule: str, tie: str = "median") -> list[int]:
@@ -173,9 +226,28 @@ def verdicts(votes: rec.Votes, rule: str, tie: str = "median") -> list[int]:
     return [rec.won(rec.counted(row, len(votes.labels)), rule, tie) for row in votes.votes]
 
 
-def lacking(votes: rec.Votes) -> int:
-    """How many votes are missing."""
-    return sum(vote is None for row in votes.votes for vote in row)
+def met(votes: rec.Votes, rule: str) -> list[bool]:
+    """Whether one label alone wins, item by item."""
+    return [len(rec.winners(rec.counted(row, len(votes.labels)), rule)) == 1 for row in votes.votes]
+
+
+def percent(items: Iterable[Sequence[int | None]]) -> float:
+    """The library's percent agreement, 0–1."""
+    return cast("float", part("agreement", "percent_agreement")(items))
+
+
+def pair_kappas(votes: rec.Votes) -> list[float]:
+    """Kappa of every two judges, over what both voted on; quadratic where there are more than two labels."""
+    columns = list(zip(*votes.votes, strict=True))
+    return [
+        rec.kappa(
+            [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None],
+            len(votes.labels),
+            quadratic=len(votes.labels) > 2,
+        )
+        for at, one in enumerate(columns)
+        for other in columns[:at]
+    ]
 
 
 def scores_of(votes: rec.Votes) -> list[list[float]]:
@@ -191,217 +263,147 @@ def averaged(scores: Iterable[Sequence[float]], rule: str) -> list[float]:
     return [by([Weighted(score) for score in row]) for row in scores]
 
 
+def bracket_counts(scores: Iterable[float]) -> rec.State:
+    """How many of these scores lie in each bracket."""
+    counts = Counter(bracket_of(score) for score in scores)
+    return tuple(counts[bracket] for bracket in Bracket)
+
+
 def numbers_of(scores: Sequence[float], *, rule: str, tie: str) -> Mapping[str, float]:
     """Every number of one item, its bracket by rule and tie policy; ``held`` is ``nearest`` as it was published."""
-    votes = [LevelVote(bracket_of(score), score) for score in scores]
-    counts = Counter(vote.level for vote in votes)
-    bracket = Bracket(rec.won(tuple(counts[level] for level in range(len(BRACKETS.tops))), rule, tie))
-    found = numbers(votes, bracket)
+    bracket = Bracket(rec.won(bracket_counts(scores), rule, tie))
+    found = numbers([LevelVote(BRACKETS.of(score), score) for score in scores], bracket)
     low, high = edges(bracket)
     return {**found, "held": min(max(found["mean"], low), high), "bracket": float(bracket)}
 
 
-# --- rows ------------------------------------------------------------------------------------------
+# --- panels ----------------------------------------------------------------------------------------
 
 
-def same_of(name: str, figure: str, pairs: Sequence[tuple[float, float]], *, digits: int, n: int, source: str) -> Row:
-    """One row for many figures: how many of them come out as published."""
-    rows = [Row(set="", figure="", ours=ours, published=theirs, digits=digits, n=0) for ours, theirs in pairs]
-    worst = max(abs(ours - theirs) for ours, theirs in pairs)
-    return Row(
-        set=name,
-        figure=f"{figure}: {len(pairs)} figures, as published",
-        ours=sum(row.outcome == "same" for row in rows),
-        published=len(pairs),
-        digits=0,
-        n=n,
-        source=source,
-        note=f"furthest apart: {worst:.{digits + 1}f}",
-        figures=len(pairs),
-    )
-
-
-def panel_rows(name: str, votes: rec.Votes, known: Mapping[str, Any], source: str) -> list[Row]:
-    """The rules on one panel: every judge, how far pairs of them agree, plurality under three tie policies."""
-    labels, gone = len(votes.labels), lacking(votes)
-    judges = [of_judge(votes, at) for at in range(len(votes.judges))]
-    per_judge = [
-        (judges[at][figure], theirs)
-        for at, judge in enumerate(votes.judges)
-        for figure, theirs in known["judges"][judge].items()
-    ]
-
-    def row(figure: str, ours: float, published: float | None) -> Row:
-        return Row(
-            set=name, figure=figure, ours=ours, published=published, n=len(votes.items), missing=gone, source=source
-        )
-
-    rows = [
-        same_of(name, "each judge alone", per_judge, digits=4, n=len(votes.judges), source=source),
-        row("votes missing", gone, known["missing"]),
-        row(
-            "plurality: share of items tied",
-            statistics.fmean(len(rec.winners(rec.counted(one, labels), "plurality")) > 1 for one in votes.votes),
-            known["tie_rate"],
-        ),
-    ]
-    policies = {"median": "plurality_median_tie", "lower": "plurality_low_tie", "upper": "plurality_high_tie"}
-    rows += [
-        row(f"plurality, tie {tie}: {figure}", ours, known["aggregation"][theirs][figure])
-        for tie, theirs in policies.items()
-        for figure, ours in quality(verdicts(votes, "plurality", tie), votes.gold, labels=labels).items()
-    ]
-    one = known["vote_share_vs_accuracy"]["unanimous"]
+def panel_rows(name: str, votes: rec.Votes, known: Mapping[str, Any]) -> list[Row]:
+    """The rules on one panel: every judge, how far two of them agree, plurality under three tie policies."""
+    of, labels = about(name, votes), len(votes.labels)
     agreed = [
-        (rec.winners(counts, "unanimous")[0], gold)
-        for line, gold in zip(votes.votes, votes.gold, strict=True)
-        if len(rec.winners(counts := rec.counted(line, labels), "unanimous")) == 1
-    ]
-    rows += [
-        row("unanimous: share of items", len(agreed) / len(votes.items), one["fraction"]),
-        row("unanimous: acc where met", statistics.fmean(vote == gold for vote, gold in agreed), one["accuracy"]),
+        vote == gold
+        for vote, gold, all_alike in zip(verdicts(votes, "plurality"), votes.gold, met(votes, "unanimous"), strict=True)
+        if all_alike
     ]
     kappas = pair_kappas(votes)
-    known = known["pairwise"]
-    for figure, ours in (("mean", statistics.fmean(kappas)), ("min", min(kappas)), ("max", max(kappas))):
-        rows.append(row(f"{known['stat']} of two judges: {figure}", ours, known[figure]))
-    return [*rows, row("percent agreement", percent(votes.votes), None)]
-
-
-def percent(items: Iterable[Sequence[int | None]]) -> float:
-    """The library's percent agreement."""
-    return cast("float", part("agreement", "percent_agreement")(items))
-
-
-def pair_kappas(votes: rec.Votes) -> list[float]:
-    """Kappa of every two judges; quadratic where there are more than two labels."""
-    columns = list(zip(*votes.votes, strict=True))
+    share, kind = known["vote_share_vs_accuracy"]["unanimous"], known["pairwise"]["stat"]
     return [
-        rec.kappa(
-            [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None],
-            len(votes.labels),
-            quadratic=len(votes.labels) > 2,
-        )
-        for at, one in enumerate(columns)
-        for other in columns[:at]
-    ]
-
-
-def llmjudge_rows(name: str, votes: rec.Votes, known: Mapping[str, Any]) -> list[Row]:
-    """What four ordered labels allow beyond: the median and the mean rule, and scores."""
-    labels, gone, by = len(votes.labels), lacking(votes), known["aggregation"]
-    scores = scores_of(votes)
-
-    def row(figure: str, ours: float, published: float | None) -> Row:
-        return Row(
-            set=name,
-            figure=figure,
-            ours=ours,
-            published=published,
-            n=len(votes.items),
-            missing=gone,
-            source="reference.json",
-        )
-
-    rows = [
-        row(f"rule {rule}: {figure}", ours, by[theirs][figure])
-        for rule, theirs in (("median", "low_median"), ("mean", "mean_rounded"))
-        for figure, ours in quality(verdicts(votes, rule), votes.gold, labels=labels).items()
-    ]
-    mean, median = averaged(scores, "weighted_mean"), averaged(scores, "median")
-    step = 100 / (labels - 1)
-    rows += [
-        row("mean score: spearman", rec.spearman(mean, votes.gold), by["mean"]["spearman"]),
-        row(
-            "mean score: mae",
-            statistics.fmean(abs(one / step - gold) for one, gold in zip(mean, votes.gold, strict=True)),
-            by["mean"]["mae"],
+        of.many("each judge alone", alone(votes, known["judges"])),
+        of.row("votes missing", of.missing, known["missing"], digits=0),
+        of.row("plurality: share of items tied", 1 - statistics.fmean(met(votes, "plurality")), known["tie_rate"]),
+        *(
+            row
+            for tie, theirs in (("median", "median"), ("lower", "low"), ("upper", "high"))
+            for row in of.rows(
+                quality(verdicts(votes, "plurality", tie), votes.gold, labels=labels),
+                known["aggregation"][f"plurality_{theirs}_tie"],
+                of=f"plurality, tie {tie}",
+            )
         ),
-        row("median score: spearman", rec.spearman(median, votes.gold), by["median"]["spearman"]),
+        of.row("unanimous: share of items", len(agreed) / of.n, share["fraction"]),
+        of.row("unanimous: accuracy where met", statistics.fmean(agreed), share["accuracy"]),
+        of.row(f"{kind} of two judges: mean", statistics.fmean(kappas), known["pairwise"]["mean"]),
+        of.row(f"{kind} of two judges: least", min(kappas), known["pairwise"]["min"]),
+        of.row(f"{kind} of two judges: most", max(kappas), known["pairwise"]["max"]),
+        of.row("percent agreement", percent(votes.votes)),
     ]
+
+
+def ordered_rows(name: str, votes: rec.Votes, known: Mapping[str, Any]) -> list[Row]:
+    """What four ordered labels allow beyond: the median and the mean rule, and scores."""
+    of, labels = about(name, votes), len(votes.labels)
+    scores = scores_of(votes)
+    mean, median = averaged(scores, "weighted_mean"), averaged(scores, "median")
+    apart = [abs(one * (labels - 1) / 100 - gold) for one, gold in zip(mean, votes.gold, strict=True)]
     found = [numbers_of(one, rule="plurality", tie="median") for one in scores]
-    rows += [
-        row(f"{kind}, tie median: spearman", rec.spearman([one[kind] for one in found], votes.gold), None)
-        for kind in ("nearest", "expected", "median_in_bracket", "mean_in_bracket", "midpoint")
+    return [
+        *(
+            row
+            for rule, theirs in (("median", "low_median"), ("mean", "mean_rounded"))
+            for row in of.rows(
+                quality(verdicts(votes, rule), votes.gold, labels=labels), known[theirs], of=f"rule {rule}"
+            )
+        ),
+        of.row("mean score: spearman", rec.spearman(mean, votes.gold), known["mean"]["spearman"]),
+        of.row("mean score: mae", statistics.fmean(apart), known["mean"]["mae"]),
+        of.row("median score: spearman", rec.spearman(median, votes.gold), known["median"]["spearman"]),
+        *(
+            of.row(f"{kind}, tie median: spearman", rec.spearman([one[kind] for one in found], votes.gold))
+            for kind in ("nearest", "expected", "median_in_bracket", "mean_in_bracket", "midpoint")
+        ),
     ]
-    return rows
+
+
+# --- both orders -----------------------------------------------------------------------------------
 
 
 def swap_rows() -> list[Row]:
-    """Both orders of showing the outputs: twelve votes, and how far a judge agrees with itself."""
+    """LLMBar in both orders: twelve votes, and how far a judge agrees with itself."""
     known = rec.reference()["llmbar_pairwise"]["swap_handling_vanilla6"]
-    orders = [llmbar(VANILLA, order) for order in ("12", "21")]
-    both = orders[0]._replace(votes=tuple(one + other for one, other in zip(*(o.votes for o in orders), strict=True)))
-    rows = [
-        Row(
-            set="llmbar vanilla, both orders",
-            figure=f"plurality, {what}: acc",
-            ours=quality(verdicts(votes, "plurality"), votes.gold, labels=2)["acc"],
-            published=known[key],
-            n=len(votes.items),
-            missing=lacking(votes),
-            source="reference.json",
-        )
-        for what, key, votes in (
-            ("first order", "single_order12", orders[0]),
-            ("second order", "single_order21", orders[1]),
-            ("twelve votes", "twelve_votes", both),
-        )
+    one, other = llmbar(VANILLA, FIRST), llmbar(VANILLA, SECOND)
+    both = one._replace(votes=tuple(a + b for a, b in zip(one.votes, other.votes, strict=True)))
+    name = "llmbar, both orders"
+    return [
+        *(
+            about(name, votes).row(
+                f"plurality, {what}: acc",
+                quality(verdicts(votes, "plurality"), votes.gold, labels=2)["acc"],
+                known[key],
+            )
+            for what, key, votes in (
+                ("first order", "single_order12", one),
+                ("second order", "single_order21", other),
+                ("twelve votes", "twelve_votes", both),
+            )
+        ),
+        about(name, both).many("each of six judges against itself", list(_twice(both, known["per_judge"]))),
     ]
-    pairs: list[tuple[float, float]] = []
+
+
+def _twice(both: rec.Votes, known: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[float, float]]:
+    """Share consistent, accuracy where consistent, accuracy of all votes."""
     for at, judge in enumerate(VANILLA):
         voted = [(row[at], row[at + len(VANILLA)], gold) for row, gold in zip(both.votes, both.gold, strict=True)]
         # Missing votes agree with nothing here, and stay in the denominator.
-        consistent = [(one, gold) for one, other, gold in voted if one == other and one is not None]
+        consistent = [one == gold for one, other, gold in voted if one == other and one is not None]
         right = [vote == gold for one, other, gold in voted for vote in (one, other) if vote is not None]
-        theirs = known["per_judge"][judge]
-        pairs += [
-            (len(consistent) / len(voted), theirs["consistent"]),
-            (statistics.fmean(one == gold for one, gold in consistent), theirs["acc_when_consistent"]),
-            (statistics.fmean(right), theirs["acc_all"]),
-        ]
-    name, figure = "llmbar vanilla, both orders", "each judge against itself"
-    return [*rows, same_of(name, figure, pairs, digits=4, n=len(both.items), source="reference.json")]
+        yield len(consistent) / len(voted), known[judge]["consistent"]
+        yield statistics.fmean(consistent), known[judge]["acc_when_consistent"]
+        yield statistics.fmean(right), known[judge]["acc_all"]
 
 
 def authors_rows() -> list[Row]:
-    """What the authors of LLMBar printed, judge by judge and subset by subset."""
-    orders = [llmbar(None, order) for order in ("12", "21")]
-    known = rec.published()
-    subsets = [item.rsplit("-", 1)[0] for item in orders[0].items]
+    """What the authors of LLMBar printed, judge by judge and subset by subset, in percent."""
+    one, other = llmbar(None, FIRST), llmbar(None, SECOND)
+    subsets = [item.rsplit("-", 1)[0] for item in one.items]
     pairs: dict[str, list[tuple[float, float]]] = {"correct_average": [], "correct_both": [], "equal": []}
-    for at, judge in enumerate(orders[0].judges):
-        for subset, theirs in known[judge].items():
-            voted = [
-                (one[at], other[at], gold)
-                for name, one, other, gold in zip(
-                    subsets, orders[0].votes, orders[1].votes, orders[0].gold, strict=True
-                )
-                if name == subset
-            ]
+    for at, judge in enumerate(one.judges):
+        for subset, theirs in rec.published()[judge].items():
+            rows = zip(subsets, one.votes, other.votes, one.gold, strict=True)
+            voted = [(a[at], b[at], gold) for name, a, b, gold in rows if name == subset]
             ours = {
-                "correct_average": statistics.fmean((one == gold) + (other == gold) for one, other, gold in voted) / 2,
-                "correct_both": statistics.fmean(one == gold == other for one, other, gold in voted),
+                "correct_average": statistics.fmean((a == gold) + (b == gold) for a, b, gold in voted) / 2,
+                "correct_both": statistics.fmean(a == gold == b for a, b, gold in voted),
                 # As its authors count: two unusable replies are equal.
-                "equal": statistics.fmean(one == other for one, other, _ in voted),
+                "equal": statistics.fmean(a == b for a, b, _ in voted),
             }
             for figure, found in ours.items():
                 pairs[figure].append((100 * found, float(theirs[figure].rsplit("=", 1)[-1].strip(" %"))))
-    return [
-        same_of("llmbar, 58 judges", figure, found, digits=2, n=len(subsets), source="llmbar_published.json")
-        for figure, found in pairs.items()
-    ]
+    of = Of("llmbar, 58 judges", len(one.items), lacking(one) + lacking(other))
+    return [of.many(figure, found, digits=3, source=AUTHORS) for figure, found in pairs.items()]
 
 
 # --- ratings one by one ----------------------------------------------------------------------------
 
-RATED = "llmbar, rated one by one"
 RULES = {
     "plurality": ("plurality", "lower"),
     "plurality, tie median": ("plurality", "median"),
     "rule median": ("median", "lower"),
 }
-"""Rule and tie policy, by how the rows are called: the tie policy is the default one unless the name says otherwise."""
+"""Rule and tie policy as the rows call them; where no tie policy is named, it is the default."""
 
 
 def in_pairs(votes: rec.Votes, score: Sequence[float]) -> tuple[float, float]:
@@ -417,115 +419,71 @@ def in_pairs(votes: rec.Votes, score: Sequence[float]) -> tuple[float, float]:
 def pair_rows() -> list[Row]:
     """Which number tells the better output from the worse."""
     votes = ratings()
-    known = rec.reference()["llmbar_pointwise"]
+    reference = rec.reference()["llmbar_pointwise"]
+    known = {name: tuple(pair.values()) for name, pair in reference["panel"].items()}
     scores = scores_of(votes)
     by = {name: [numbers_of(one, rule=rule, tie=tie) for one in scores] for name, (rule, tie) in RULES.items()}
+    of = Of("llmbar, rated one by one", len(votes.items) // 2, lacking(votes))
+    nothing = (None, None)
 
-    def number(name: str, kind: str) -> list[float]:
-        return [one[kind] for one in by[name]]
+    def rows(figure: str, score: Sequence[float], published: Sequence[float | None], **said: Any) -> list[Row]:  # noqa: ANN401
+        found = zip(("pair accuracy", "pairs tied"), in_pairs(votes, score), published, strict=True)
+        return [of.row(f"{figure}: {what}", ours, theirs, **said) for what, ours, theirs in found]
 
-    alone: list[tuple[float, float]] = []
-    for at, judge in enumerate(votes.judges):
-        theirs = known["per_judge"][judge]
-        alone += zip(_alone(votes, at), (theirs["acc_ties_half"], theirs["tie_rate"], theirs["mean"]), strict=True)
-        alone += zip(_alone(votes, at, brackets=True), theirs["bracket"].values(), strict=True)
-    tied = [len(rec.winners(_bracket_counts(one), "plurality")) > 1 for one in scores]
+    def number(kind: str, rule: str, published: Sequence[float | None], **said: Any) -> list[Row]:  # noqa: ANN401
+        return rows(f"{kind}, {rule}", [one[kind] for one in by[rule]], published, **said)
 
-    def rows(
-        figure: str,
-        score: Sequence[float],
-        theirs: Mapping[str, float] | tuple[float | None, ...],
-        *,
-        source: str = "reference.json",
-        note: str = "",
-    ) -> list[Row]:
-        values = tuple(theirs.values()) if isinstance(theirs, Mapping) else theirs
-        return [
-            Row(
-                set=RATED,
-                figure=f"{figure}: {what}",
-                ours=ours,
-                published=one,
-                digits=4 if source == "reference.json" else 3,
-                n=len(votes.items) // 2,
-                missing=lacking(votes),
-                source=source,
-                note=note,
-            )
-            for what, ours, one in zip(("pair accuracy", "pairs tied"), in_pairs(votes, score), values, strict=True)
-        ]
-
-    gap = sum(one["nearest"] != one["held"] for one in by["plurality"])
-    panel = known["panel"]
-    share = Row(
-        set=RATED,
-        figure="plurality of brackets: share of items tied",
-        ours=statistics.fmean(tied),
-        published=known["bracket_tie_rate"],
-        n=len(tied),
-        missing=lacking(votes),
-        source="reference.json",
-    )
+    study = {"digits": 3, "source": STUDY}
+    tied = [len(rec.winners(bracket_counts(one), "plurality")) > 1 for one in scores]
+    moved = sum(one["nearest"] != one["held"] for one in by["plurality"])
     return [
-        same_of(RATED, "each judge alone", alone, digits=4, n=len(votes.judges), source="reference.json"),
-        share,
-        *rows("mean", averaged(scores, "weighted_mean"), panel["mean"]),
-        *rows("median", averaged(scores, "median"), panel["median"]),
-        *rows("median of eleven labels", [float(one) for one in verdicts(votes, "median")], (None, None)),
-        *rows(
-            "plurality of eleven labels, tie median", [float(one) for one in verdicts(votes, "plurality")], (None, None)
+        of.many("each judge alone", list(_each(votes, reference["per_judge"]))),
+        *rows("mean", averaged(scores, "weighted_mean"), known["mean"]),
+        *rows("median", averaged(scores, "median"), known["median"]),
+        *rows("median of eleven labels", verdicts(votes, "median"), nothing),
+        *rows("plurality of eleven labels, tie median", verdicts(votes, "plurality"), nothing),
+        about(of.set, votes).row(
+            "brackets: share of items tied", statistics.fmean(tied), reference["bracket_tie_rate"]
         ),
-        *rows("bracket, plurality, tie median", number("plurality, tie median", "bracket"), panel["bracket_plurality"]),
-        *rows("bracket, rule median", number("rule median", "bracket"), panel["bracket_median"]),
-        *rows("expected", number("plurality", "expected"), panel["bracket_share_expected_midpoint"]),
-        *rows(
-            "mean_in_bracket, plurality, tie median",
-            number("plurality, tie median", "mean_in_bracket"),
-            panel["plurality_bracket_then_mean_of_winners"],
-        ),
-        *rows("mean_in_bracket, plurality", number("plurality", "mean_in_bracket"), (None, None)),
-        *rows(
-            "median_in_bracket, plurality", number("plurality", "median_in_bracket"), (0.808, None), source="defaults"
-        ),
-        *rows("midpoint, plurality", number("plurality", "midpoint"), (0.800, None), source="defaults"),
-        *rows("nearest, plurality", number("plurality", "nearest"), (0.837, 0.050), source="study 4.4", note=GAP),
-        *rows(
-            "nearest held to the printed edges, plurality",
-            number("plurality", "held"),
-            (0.837, 0.050),
-            source="study 4.4",
-        ),
-        *rows("nearest, rule median", number("rule median", "nearest"), (0.840, 0.033), source="study 4.4", note=GAP),
-        *rows(
-            "nearest held to the printed edges, rule median",
-            number("rule median", "held"),
-            (0.840, 0.033),
-            source="study 4.4",
-        ),
+        *number("bracket", "plurality, tie median", known["bracket_plurality"]),
+        *number("bracket", "rule median", known["bracket_median"]),
+        *number("expected", "plurality, tie median", known["bracket_share_expected_midpoint"]),
+        *number("mean_in_bracket", "plurality, tie median", known["plurality_bracket_then_mean_of_winners"]),
+        *number("mean_in_bracket", "plurality", nothing),
+        *number("median_in_bracket", "plurality", (0.808, None), **study),
+        *number("midpoint", "plurality", (0.800, None), **study),
+        *number("nearest", "plurality", (0.837, 0.050), note=GAP, **study),
+        *number("held", "plurality", (0.837, 0.050), note="nearest, as published", **study),
+        *number("nearest", "rule median", (0.840, 0.033), note=GAP, **study),
+        *number("held", "rule median", (0.840, 0.033), note="nearest, as published", **study),
+        about(of.set, votes).row("items whose nearest and held differ", moved),
     ]
 
 
-def _alone(votes: rec.Votes, at: int, *, brackets: bool = False) -> tuple[float, ...]:
-    """One judge's pair accuracy and ties; and its mean rating, unless by brackets.
+def _each(votes: rec.Votes, known: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+    """Every judge's pair accuracy, ties and mean rating; pair accuracy and ties of its brackets."""
+    for at, judge in enumerate(votes.judges):
+        theirs = known[judge]
+        rated = [vote for row in votes.votes if (vote := row[at]) is not None]
+        yield statistics.fmean(rated), theirs["mean"]
+        yield from zip(_alone(votes, at, float), (theirs["acc_ties_half"], theirs["tie_rate"]), strict=True)
+        brackets = _alone(votes, at, lambda vote: float(bracket_of(10.0 * vote)))
+        yield from zip(brackets, theirs["bracket"].values(), strict=True)
 
-    As published: a pair with a missing rating counts half, like a coin, and is no tie.
-    """
+
+def _alone(votes: rec.Votes, at: int, value: Callable[[int], float]) -> tuple[float, float]:
+    """One judge's pair accuracy and ties; as published, a pair with a missing rating counts half and is no tie."""
+    rows = list(zip(votes.items, votes.gold, votes.votes, strict=True))
+    gone = {item.rsplit("-", 1)[0] for item, _, row in rows if row[at] is None}
     rated = [
-        (item, gold, float(bracket_of(10.0 * vote)) if brackets else float(vote))
-        for item, gold, row in zip(votes.items, votes.gold, votes.votes, strict=True)
-        if (vote := row[at]) is not None
+        (item, gold, value(vote))
+        for item, gold, row in rows
+        if (vote := row[at]) is not None and item.rsplit("-", 1)[0] not in gone
     ]
-    sides = Counter(item.rsplit("-", 1)[0] for item, *_ in rated)
-    items, gold, score = zip(*(one for one in rated if sides[one[0].rsplit("-", 1)[0]] == 2), strict=True)
-    whole, pairs = len(items) // 2, len(votes.items) // 2
+    items, gold, score = zip(*rated, strict=True)
+    pairs, whole = len(votes.items) // 2, len(items) // 2
     right, tied = in_pairs(votes._replace(items=items, gold=gold), score)
-    found = ((right * whole + (pairs - whole) / 2) / pairs, tied * whole / pairs)
-    return found if brackets else (*found, statistics.fmean(one for *_, one in rated))
-
-
-def _bracket_counts(scores: Sequence[float]) -> rec.State:
-    counts = Counter(bracket_of(score) for score in scores)
-    return tuple(counts[bracket] for bracket in Bracket)
+    return (right * whole + len(gone) / 2) / pairs, tied * whole / pairs
 
 
 def moves(judges: Sequence[int], *, rule: str, tie: str) -> dict[str, list[float]]:
@@ -533,47 +491,41 @@ def moves(judges: Sequence[int], *, rule: str, tie: str) -> dict[str, list[float
     found: dict[str, list[float]] = {}
     for row in ratings().votes:
         scores = [10.0 * vote for at in judges if (vote := row[at]) is not None]
-        full = numbers_of(scores, rule=rule, tie=tie)
         fewer = [numbers_of([*scores[:at], *scores[at + 1 :]], rule=rule, tie=tie) for at in range(len(scores))]
-        for kind, score in full.items():
+        for kind, score in numbers_of(scores, rule=rule, tie=tie).items():
             found.setdefault(kind, []).append(max(abs(one[kind] - score) for one in fewer))
     return found
 
 
+MOVES: Mapping[tuple[int, str], Mapping[str, tuple[float, int]]] = {
+    (7, "plurality"): {
+        "mean": (9.8, 1),
+        "expected": (9.0, 1),
+        "nearest": (23.6, 1),
+        "mean_in_bracket": (27.5, 1),
+        "median_in_bracket": (30, 0),
+        "midpoint": (25.5, 1),
+    },
+    (7, "rule median"): {"nearest": (10.2, 1)},
+    (5, "plurality"): {"mean": (13, 0), "nearest": (51, 0), "median_in_bracket": (60, 0)},
+    (5, "rule median"): {"nearest": (23, 0)},
+}
+"""Published largest moves, with their decimals; five are the first five judges by name."""
+
+
 def move_rows() -> list[Row]:
     """How steady each number is: its largest move when one judge is left out, which 95 % of the items do not exceed."""
-    votes = ratings()
-    seven, five = range(7), range(5)
-    known: dict[tuple[range, str], dict[str, tuple[float, int]]] = {
-        (seven, "plurality"): {
-            "mean": (9.8, 1),
-            "expected": (9.0, 1),
-            "nearest": (23.6, 1),
-            "mean_in_bracket": (27.5, 1),
-            "median_in_bracket": (30, 0),
-            "midpoint": (25.5, 1),
-        },
-        (seven, "rule median"): {"nearest": (10.2, 1)},
-        (five, "plurality"): {"mean": (13, 0), "nearest": (51, 0), "median_in_bracket": (60, 0)},
-        (five, "rule median"): {"nearest": (23, 0)},
-    }
     rows: list[Row] = []
-    for (judges, name), figures in known.items():
+    for (judges, name), known in MOVES.items():
         rule, tie = RULES[name]
-        found = moves(judges, rule=rule, tie=tie)
+        found = moves(range(judges), rule=rule, tie=tie)
+        gone = sum(row[at] is None for row in ratings().votes for at in range(judges))
+        of = Of(f"llmbar, one of {judges} judges left out", len(ratings().items), gone)
         rows += [
-            Row(
-                set=f"llmbar, one of {len(judges)} left out",
-                figure=f"{kind}, {name}: 95 % of items move no further",
-                ours=rec.percentile_95(found[kind]),
-                published=theirs,
-                digits=digits,
-                n=len(votes.items),
-                missing=sum(row[at] is None for row in votes.votes for at in judges),
-                source="study 4.4",
-                note="the first five judges by name" if judges is five else "",
+            of.row(
+                f"{kind}, {name}: 95th percentile", rec.percentile_95(found[kind]), theirs, digits=digits, source=STUDY
             )
-            for kind, (theirs, digits) in figures.items()
+            for kind, (theirs, digits) in known.items()
         ]
     return rows
 
@@ -584,181 +536,114 @@ def move_rows() -> list[Row]:
 def pandalm_rows() -> list[Row]:
     """PandaLM: the first output, the second or a tie; three people an item."""
     known = rec.reference()["pandalm"]
-    judges = tuple(known["judges"])
-    votes = rec.votes_of(rec.PANDALM, range(3), judges=judges)
+    votes = rec.votes_of(rec.PANDALM, range(3), judges=tuple(known["judges"]))
     human = {line.item_id: line.human for line in rec.lines(rec.PANDALM)}
-    people = votes._replace(votes=tuple(human[item] for item in votes.items), judges=("1", "2", "3"))
-    counts = [rec.counted(row, 3) for row in people.votes]
-    alone = [
-        (of_judge(votes, at)[figure], theirs)
-        for at, judge in enumerate(judges)
-        for figure, theirs in known["judges"][judge].items()
+    people = votes._replace(votes=tuple(human[item] for item in votes.items), judges=("0", "1", "2"))
+    kappas = [
+        rec.kappa([(row[one], row[other]) for row in (human[item] for item in votes.items)], 3)
+        for one, other in ((0, 1), (0, 2), (1, 2))
     ]
-    pairs = [row for row in votes.votes if None not in row]
-
-    def row(figure: str, ours: float, published: float | None, *, missing: int = 0) -> Row:
-        return Row(
-            set="pandalm",
-            figure=figure,
-            ours=ours,
-            published=published,
-            n=len(votes.items),
-            missing=missing,
-            source="reference.json",
-        )
-
-    between = rec.kappa([(one, other) for one, other in pairs if one is not None and other is not None], 3)
+    gold = [vote == gold for vote, gold in zip(verdicts(people, "plurality"), votes.gold, strict=True)]
+    of = Of("pandalm", len(votes.items))
+    both = about("pandalm", votes)
     return [
-        same_of("pandalm", "each judge alone", alone, digits=4, n=len(judges), source="reference.json"),
-        row("cohen kappa of both judges", between, known["judge_pair_kappa"], missing=lacking(votes)),
-        same_of(
-            "pandalm",
-            "cohen kappa of two people",
-            list(zip(_people(people), known["human_pairwise_kappa"], strict=True)),
-            digits=4,
-            n=len(votes.items),
-            source="reference.json",
-        ),
-        row(
-            "plurality of three people: share that is the gold label",
-            statistics.fmean(rec.won(one) == gold for one, gold in zip(counts, votes.gold, strict=True)),
-            1.0,
-        ),
-        row(
+        both.many("each of two judges alone", alone(votes, known["judges"])),
+        both.row("cohen kappa of both judges", pair_kappas_nominal(votes), known["judge_pair_kappa"]),
+        of.many("cohen kappa of two people", list(zip(kappas, known["human_pairwise_kappa"], strict=True))),
+        of.row("plurality of three people: is the gold label", statistics.fmean(gold), 1.0),
+        of.row(
             "plurality of three people: items tied",
-            sum(len(rec.winners(one, "plurality")) > 1 for one in counts),
+            met(people, "plurality").count(False),
             known["no_human_majority"],
+            digits=0,
         ),
-        row("percent agreement of three people", percent(people.votes), None),
+        of.row("percent agreement of three people", percent(people.votes)),
     ]
 
 
-def _people(people: rec.Votes) -> list[float]:
-    columns = list(zip(*people.votes, strict=True))
-    return [
-        rec.kappa(list(zip(columns[one], columns[other], strict=True)), 3) for one, other in ((0, 1), (0, 2), (1, 2))
-    ]
+def pair_kappas_nominal(votes: rec.Votes) -> float:
+    """Kappa of two judges whose labels have no order, over what both voted on."""
+    pairs = [(one, other) for one, other in votes.votes if one is not None and other is not None]
+    return rec.kappa(pairs, len(votes.labels))
 
 
 def prometheus_rows() -> list[Row]:
     """GPT-4 against itself: three samples an item, five labels."""
     known = rec.reference()["prometheus_gpt4"]
     votes = rec.votes_of(rec.PROMETHEUS, range(1, 6))
-    counts = [rec.counted(row, 5) for row in votes.votes]
     seen = Counter(vote for row in votes.votes for vote in row)
-    spread = statistics.fmean(statistics.pstdev(row) for row in votes.votes)
-
-    def row(figure: str, ours: float, published: float | None) -> Row:
-        return Row(
-            set="prometheus, three samples",
-            figure=figure,
-            ours=ours,
-            published=published,
-            n=len(votes.items),
-            missing=lacking(votes),
-            source="reference.json",
-        )
-
+    counts = [(float(seen[at]), known["score_counts"][str(label)]) for at, label in enumerate(votes.labels)]
+    of = about("prometheus, three samples", votes)
     return [
-        row(
-            "unanimous: share of items",
-            statistics.fmean(len(rec.winners(one, "unanimous")) == 1 for one in counts),
-            known["all_three_equal"],
-        ),
-        same_of(
-            "prometheus, three samples",
-            "votes for each label",
-            [(seen[at], known["score_counts"][str(label)]) for at, label in enumerate(votes.labels)],
-            digits=0,
-            n=len(votes.items),
-            source="reference.json",
-        ),
-        row(
-            "plurality: share of items tied",
-            statistics.fmean(len(rec.winners(one, "plurality")) > 1 for one in counts),
-            None,
-        ),
-        row("percent agreement", percent(votes.votes), None),
+        of.many("votes for each label", counts, digits=0),
+        of.row("unanimous: share of items", statistics.fmean(met(votes, "unanimous")), known["all_three_equal"]),
+        of.row("plurality: share of items tied", 1 - statistics.fmean(met(votes, "plurality"))),
+        of.row("percent agreement", percent(votes.votes)),
     ]
 
 
 # --- asking no more than needed --------------------------------------------------------------------
 
-_ASKED = 150
-_OPEN = 3
-"""The library's own ``settled`` is asked about so many states, drawn from a seed, with so many seats open at most."""
+Ends = Mapping[rec.State, frozenset[rec.State]]
+"""For each full state, the states in which some order stops."""
 
 
-def stop_rows(name: str, votes: rec.Votes, known: Mapping[str, Any], *, percent_saved: int | None) -> list[Row]:
-    """The published way to stop: a label further ahead than there are seats left; ties are never looked into."""
-    seats = len(votes.judges)
-    stops = rec.ahead(seats)
-    calls, ends = every_order(votes, stops)
-    orders = rec.shuffled(20, seats=seats, seed=20)
-    # Published over twenty orders, each the same for all items; these say how far twenty may lie from all.
-    noise = statistics.stdev(rec.calls_in_order(votes, order, stops) for order in orders) / 20**0.5
-    theirs = known["sequential"]["decided"]
-    digits = len(str(theirs["mean_calls"]).partition(".")[2])
-
-    def row(
-        figure: str, ours: float, published: float, digits: int, noise: float, source: str = "reference.json"
-    ) -> Row:
-        return Row(
-            set=name,
-            figure=figure,
-            ours=ours,
-            published=published,
-            digits=digits,
-            n=len(votes.items),
-            missing=lacking(votes),
-            noise=noise,
-            source=source,
-        )
-
-    saved = 1 - calls / seats
-    rows = [
-        row("stop when ahead: mean calls", calls, theirs["mean_calls"], digits, noise),
-        row("stop when ahead: share saved", saved, theirs["calls_saved"], 3, noise / seats),
-        row(
-            "stop when ahead: share of orders that keep the label",
-            keeping(votes, ends),
-            theirs["same_as_full_plurality"],
-            4,
-            0.0,
-        ),
-    ]
-    if percent_saved is not None:
-        rows.append(row("stop when ahead: percent saved", 100 * saved, percent_saved, 0, 0.0, "study 4.6"))
-    return rows
-
-
-def every_order(votes: rec.Votes, stops: rec.Stops) -> tuple[float, dict[rec.State, frozenset[rec.State]]]:
-    """Mean calls over all items and all orders; and for each full state those in which an order may stop."""
+def every_order(votes: rec.Votes, stops: rec.Stops) -> tuple[float, Ends]:
+    """Mean calls over all items and all orders of seats, and where they stop."""
     full = Counter(rec.told(row, len(votes.labels)) for row in votes.votes)
     found = {state: rec.expected_calls(state, stops) for state in full}
     calls = sum(found[state][0] * count for state, count in full.items()) / len(votes.items)
     return calls, {state: ends for state, (_, ends) in found.items()}
 
 
-def keeping(
-    votes: rec.Votes, ends: Mapping[rec.State, frozenset[rec.State]], rule: str = "plurality", tie: str = "median"
-) -> float:
-    """The share of stops at which the label is that of all votes."""
-    kept = [
+def kept(ends: Ends, *, rule: str = "plurality", tie: str = "median") -> bool:
+    """Whether every stop has the label of all votes."""
+    return all(
         rec.won(end[:-1], rule, tie) == rec.won(full[:-1], rule, tie) for full, some in ends.items() for end in some
+    )
+
+
+def stop_rows(name: str, votes: rec.Votes, known: Mapping[str, Any], *, saved: int | None) -> list[Row]:
+    """The published way to stop: a label further ahead than there are seats left. Ties are never looked into."""
+    of, seats = about(name, votes), len(votes.judges)
+    stops = rec.ahead(seats)
+    calls, ends = every_order(votes, stops)
+    # Published over twenty orders, each the same for all items: how far may twenty lie from all?
+    some = [rec.calls_in_order(votes, order, stops) for order in rec.shuffled(_ORDERS, seats=seats, seed=20)]
+    noise = statistics.stdev(some) / _ORDERS**0.5
+    digits = len(str(known["mean_calls"]).partition(".")[2])
+    what, same = "stop when ahead", known["same_as_full_plurality"]
+    rows = [
+        of.row(f"{what}: mean calls", calls, known["mean_calls"], digits=digits, noise=noise),
+        of.row(f"{what}: share saved", 1 - calls / seats, known["calls_saved"], digits=3, noise=noise / seats),
+        of.row(f"{what}: keeps the label in every order", kept(ends), same),
     ]
-    return sum(kept) / len(kept)
+    if saved is not None:
+        rows.append(of.row(f"{what}: percent saved", 100 * (1 - calls / seats), saved, digits=0, source=STUDY))
+    return [msgspec.structs.replace(row, note=FAR if row.outcome == "differs" else "") for row in rows]
 
 
-def spent(name: str, votes: rec.Votes, *, rule: str = "plurality", tie: str = "median", orders: int = 0) -> Spent:
-    """What ``spend="enough"`` saves on a panel."""
+def spent(
+    name: str, votes: rec.Votes, *, rule: str = "plurality", tie: str = "median", orders: int = 0, asked: int = _ASKED
+) -> Spent:
+    """What ``spend="enough"`` saves on a panel.
+
+    Args:
+        name: The name of the set.
+        votes: At most four labels.
+        rule: The rule.
+        tie: The tie policy.
+        orders: Random seat orders, from a seed, in which the library replays every item.
+        asked: States with up to three open seats, drawn from a seed, about which ``settled`` itself is asked.
+    """
     seats = len(votes.judges)
     stops = rec.blocs(seats, rule=rule, tie=tie)
     calls, ends = every_order(votes, stops)
     from_one, _ = every_order(votes, rec.blocs(seats, rule=rule, tie=tie, quorum=1))
     panel = rec.sitting(votes.judges, rules=Rules(rule=rule, tie=(tie,)), spend="enough")
-    few = rec.drawn({state for full in ends for state in rec.states(full, seats=seats, most_open=_OPEN)}, _ASKED)
-    made = Spent(
+    few = rec.drawn({state for full in ends for state in rec.states(full, seats=seats, most_open=_OPEN)}, asked)
+    replays = [rec.in_order(votes, order, rule=rule, tie=tie) for order in rec.shuffled(orders, seats=seats, seed=0)]
+    return Spent(
         set=name,
         seats=seats,
         rule=rule,
@@ -767,19 +652,13 @@ def spent(name: str, votes: rec.Votes, *, rule: str = "plurality", tie: str = "m
         missing=lacking(votes),
         calls=calls,
         calls_from_one=from_one,
-        stops=len(set().union(*ends.values())),
-        kept=keeping(votes, ends, rule, tie) == 1,
+        stops=len(set[rec.State]().union(*ends.values())),
+        kept=kept(ends, rule=rule, tie=tie),
         asked=len(few),
         agreed=all(rec.is_settled(panel, state) == stops(state) for state in few),
-    )
-    if not orders:
-        return made
-    replays = [rec.in_order(votes, order, rule=rule, tie=tie) for order in rec.shuffled(orders, seats=seats, seed=0)]
-    return msgspec.structs.replace(
-        made,
         orders=orders,
-        replayed_calls=statistics.fmean(one for one, _ in replays),
-        replayed_kept=all(kept for _, kept in replays),
+        replayed_calls=statistics.fmean(calls for calls, _ in replays) if replays else None,
+        replayed_kept=all(same for _, same in replays) if replays else None,
     )
 
 
@@ -790,33 +669,144 @@ def all_rows() -> list[Row]:
     """Every figure."""
     judged, paired = rec.reference()["llmjudge_dl23_a"], rec.reference()["llmbar_pairwise"]
     rows: list[Row] = []
-    for name, judges, known, saved in (
-        ("llmjudge, 7 judges", TEAMS, judged["panel7_one_per_team"], 22),
-        ("llmjudge, 33 judges", None, judged["all"], None),
+    for name, votes, known, saved in (
+        ("llmjudge, 7 judges", llmjudge(TEAMS), judged["panel7_one_per_team"], 22),
+        ("llmjudge, 33 judges", llmjudge(None), judged["all"], None),
+        ("llmbar, 6 judges", llmbar(VANILLA, FIRST), paired["vanilla6_order12"], 18),
+        ("llmbar, 18 judges", llmbar(EIGHTEEN, FIRST), paired["models6_x3strategies_order12"], None),
     ):
-        votes = llmjudge(judges)
-        rows += panel_rows(name, votes, known, "reference.json")
-        rows += llmjudge_rows(name, votes, known)
-        rows += stop_rows(name, votes, known, percent_saved=saved)
-    for name, judges, known, saved in (
-        ("llmbar, 6 judges", VANILLA, paired["vanilla6_order12"], 18),
-        ("llmbar, 18 judges", EIGHTEEN, paired["models6_x3strategies_order12"], None),
-    ):
-        votes = llmbar(judges, "12")
-        rows += panel_rows(name, votes, known, "reference.json")
-        rows += stop_rows(name, votes, known, percent_saved=saved)
+        rows += panel_rows(name, votes, known)
+        rows += ordered_rows(name, votes, known["aggregation"]) if len(votes.labels) > 2 else []
+        rows += stop_rows(name, votes, known["sequential"]["decided"], saved=saved)
     return [*rows, *swap_rows(), *authors_rows(), *pair_rows(), *move_rows(), *pandalm_rows(), *prometheus_rows()]
 
 
 def all_spent(orders: int) -> list[Spent]:
     """Every panel that is asked no more than needed; those of up to seven seats are replayed as well."""
-    seven, six = llmjudge(TEAMS), llmbar(VANILLA, "12")
+    seven, six = llmjudge(TEAMS), llmbar(VANILLA, FIRST)
     return [
         spent("llmjudge, 7 judges", seven, orders=orders),
         spent("llmjudge, 7 judges", seven, tie="lower"),
         spent("llmjudge, 7 judges", seven, rule="median"),
         spent("llmbar, 6 judges", six, orders=orders),
         spent("llmbar, 6 judges", six, tie="lower"),
-        spent("llmbar, 18 judges", llmbar(EIGHTEEN, "12")),
+        spent("llmbar, 18 judges", llmbar(EIGHTEEN, FIRST)),
         spent("llmjudge, 33 judges", llmjudge(None)),
     ]
+
+
+def page(rows: Sequence[Row], panels: Sequence[Spent]) -> str:
+    """All of it as Markdown."""
+    compared = [row for row in rows if row.published is not None]
+    many = sum(row.figures for row in compared)
+    noise = sum(row.outcome == "noise" for row in compared)
+    far = [row for row in compared if row.outcome == "differs"]
+    off = sum(row.figures - int(row.ours) if row.figures > 1 else 1 for row in far)
+    made = f"deliberate-eval {version('deliberate-eval')}, by `python benchmarks/recorded.py`."
+    sums = (
+        f"Of {many:,} published figures {many - noise - off:,} come out as printed, {noise} within the noise of the "
+        f"random orders they were taken over, {off} differ."
+    )
+    text = ["# Recorded votes", "", f"{made} {sums}"]
+    if far:
+        text += ["", "## What differs", "", *table(far, named=True)]
+    text += ["", '## Asking no more than needed: `spend="enough"`', "", *spent_table(panels)]
+    for name in dict.fromkeys(row.set for row in rows):
+        text += ["", f"## {name}", "", *table([row for row in rows if row.set == name])]
+    text += ["", "## Not computed", "", "What reference.json has besides, and the library has no part for yet:", ""]
+    return "\n".join([*text, *(f"- {one}" for one in NOT_COMPUTED), ""])
+
+
+def table(rows: Sequence[Row], *, named: bool = False) -> Iterator[str]:
+    """Rows as a Markdown table."""
+    heads = ["set"] * named + ["figure", "ours", "published", "difference", "", "n", "missing", "source"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|".join(["", *["---"] * (1 + named), *["---:"] * 3, "---", *["---:"] * 2, "---", ""])
+    for row in rows:
+        # A decimal more than was published, so that a difference shows.
+        digits = 0 if row.figures > 1 else row.digits + (row.outcome in {"noise", "differs"})
+        apart = "" if row.published is None else f"{row.ours - row.published:+.{digits}f}"
+        theirs = "–" if row.published is None else f"{row.published:.{row.digits}f}"
+        figure = f"{row.figure} ({row.note})" if row.note else row.figure
+        cells = [figure, f"{row.ours:.{digits}f}", theirs, apart, row.outcome, f"{row.n}", f"{row.missing}", row.source]
+        yield f"| {' | '.join([row.set] * named + cells)} |"
+
+
+def spent_table(panels: Sequence[Spent]) -> Iterator[str]:
+    """Panels as a Markdown table."""
+    heads = (
+        "set",
+        "seats",
+        "rule, tie",
+        "mean calls",
+        "saved",
+        "one at a time from the start",
+        "every order keeps the bracket",
+        "`settled` itself agrees",
+        "replayed: mean calls, bracket kept",
+        "n",
+        "missing",
+    )
+    yield f"| {' | '.join(heads)} |"
+    yield "|".join(["", "---", "---:", "---", *["---:"] * 3, *["---"] * 3, "---:", "---:", ""])
+    for one in panels:
+        said = "yes" if one.replayed_kept else "NO"
+        replayed = "–" if one.replayed_calls is None else f"{one.orders} orders: {one.replayed_calls:.3f}, {said}"
+        cells = (
+            one.set,
+            f"{one.seats}",
+            f"{one.rule}, {one.tie}",
+            f"{one.calls:.3f}",
+            f"{100 * one.saved:.1f} %",
+            f"{one.calls_from_one:.3f}",
+            f"{'yes' if one.kept else 'NO'}, {one.stops} states",
+            f"{'yes' if one.agreed else 'NO'}, {one.asked} states",
+            replayed,
+            f"{one.n}",
+            f"{one.missing}",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def record(rows: Sequence[Row], panels: Sequence[Spent]) -> bytes:
+    """All of it as JSON; no time, machine or place in it."""
+    made = {
+        "versions": {"deliberate-eval": version("deliberate-eval"), "format": 1},
+        "data": {name: hashlib.sha256((rec.folder() / name).read_bytes()).hexdigest() for name in FILES},
+        "rows": [{**msgspec.to_builtins(row), "outcome": row.outcome} for row in rows],
+        "spent": [{**msgspec.to_builtins(one), "saved": one.saved} for one in panels],
+        "not_computed": NOT_COMPUTED,
+    }
+    return msgspec.json.format(msgspec.json.encode(_rounded(made)), indent=1) + b"\n"
+
+
+def _rounded(value: object) -> object:
+    """Numbers to six decimals: enough to compare, and alike on every machine."""
+    found = value
+    if isinstance(value, float):
+        found = round(value, 6)
+    elif isinstance(value, dict):
+        found = {key: _rounded(one) for key, one in cast("dict[str, object]", value).items()}
+    elif isinstance(value, (list, tuple)):
+        found = [_rounded(one) for one in cast("Sequence[object]", value)]
+    return found
+
+
+def main(orders: int) -> int:
+    """Computes, prints and writes."""
+    if lacks := rec.missing(*FILES):
+        print(lacks, file=sys.stderr)
+        return 2
+    rows, panels = all_rows(), all_spent(orders)
+    text = page(rows, panels)
+    print(text, end="")
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "recorded.md").write_text(text, encoding="utf-8")
+    (RESULTS / "recorded.json").write_bytes(record(rows, panels))
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--orders", type=int, default=_ORDERS, help="random seat orders in which items are replayed")
+    raise SystemExit(main(parser.parse_args().orders))

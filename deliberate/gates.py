@@ -144,9 +144,10 @@ def _held(gate: Gate, evaluation: Evaluation) -> bool:
         msg = f"gate on {gate.part!r}: the part has no score"
         raise ValueError(msg)  # noqa: TRY004  the value is missing, its type is right
     score = evaluation.outcome.score
+    bracket = bracket_of(score) if evaluation.bracket is None else evaluation.bracket
     return (
         (gate.min_score is None or score >= gate.min_score)
-        and (gate.min_bracket is None or bracket_of(score) >= gate.min_bracket)
+        and (gate.min_bracket is None or bracket >= gate.min_bracket)
         and (gate.max_blockers is None or _blockers(evaluation) <= gate.max_blockers)
     )
 
@@ -163,7 +164,7 @@ def _lines(
     if (least := required.min_score) is not None:
         lines.append(_line("min-score", f"{least:g}", f"{outcome.score:.4g}", held=outcome.score >= least))
     if (bracket := required.min_bracket) is not None:
-        got = evaluation.bracket or bracket_of(outcome.score)
+        got = bracket_of(outcome.score) if evaluation.bracket is None else evaluation.bracket
         lines.append(_line("min-bracket", bracket.label, got.label, held=got >= bracket))
     if (most := required.max_blockers) is not None:
         found = _blockers(evaluation)

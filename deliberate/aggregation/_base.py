@@ -40,6 +40,8 @@ class Aggregation(Record, frozen=True, kw_only=True):
         if not scores:
             msg = f"{self.name} of no scores"
             raise ValueError(msg)
+        if len(scores) == 1:
+            return scores[0].score
         low, high = min(one.score for one in scores), max(one.score for one in scores)
         found = round(self.rule(scores), 9)
         return min(high, max(low, found)) if self.bound == "between" else min(low, max(0.0, found))

@@ -83,6 +83,7 @@ class Asked(Record, frozen=True, kw_only=True):
 async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     """Judges one output, prints the result, and gives the exit code."""
     asked = Asked(**flags)
+    _check(asked)
     _import(asked.modules or ())
     library = Library(workspace=Path.cwd())
     loaded = _loaded(asked, library)
@@ -120,6 +121,8 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         error.spent = bool(heard.run)  # once the run has begun somebody may have been asked
         raise
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
+    if asked.record is not None and heard.read_back:
+        say(f"{heard.read_back} of {heard.votes} votes were read back and are not recorded; --fresh asks them anew")
     imprint = Imprint(
         run="" if session.ledger_path == ":memory:" else heard.run,  # a replay leaves nothing that could be shown
         result=result_for(evaluation, required, baseline=baseline),
@@ -128,6 +131,22 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     return await print_result(
         case, evaluation, imprint, ledger=session.ledger_path, out=asked.out or (), as_json=asked.as_json
     )
+
+
+def _check(asked: Asked) -> None:
+    """Whether the flags go together: one that would be passed over in silence is refused."""
+    if asked.plan is not None and (asked.panel or asked.judge):
+        raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
+    if asked.panel and len(asked.judge or ()) > 1:
+        raise ConfigError(
+            "a panel takes one model, for its seats that name none",
+            where="--judge",
+            hint="leave out --panel, or all but one",
+        )
+    if asked.rubric is not None and asked.criteria:
+        raise ConfigError("there is a rubric already", where="--criteria", expected="one of --rubric and --criteria")
+    if asked.max_drop and asked.baseline is None:
+        raise ConfigError("there is nothing to drop below", where="--max-drop", expected="--baseline RUN beside it")
 
 
 def _import(modules: Sequence[str]) -> None:
@@ -158,11 +177,7 @@ def _required(asked: Asked) -> Required:
 
 
 def _loaded(asked: Asked, library: Library) -> LoadedPlan | None:
-    if asked.plan is None:
-        return None
-    if asked.panel or asked.judge:
-        raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
-    return library.plan(asked.plan)
+    return None if asked.plan is None else library.plan(asked.plan)
 
 
 def _as_planned(asked: Asked, plan: Plan) -> Asked:
@@ -218,12 +233,19 @@ def _panel(panel: Panel, asked: Asked) -> Panel:
         panel = msgspec.structs.replace(panel, rubric=None, criteria=asked.criteria)
     elif asked.rubric is not None:
         panel = msgspec.structs.replace(panel, rubric=asked.rubric, criteria="")
-    if asked.rounds is not None and asked.rounds > 1:
-        plugins.part("protocols", "rounds", where="--rounds")
-        panel = msgspec.structs.replace(panel, protocol=Spec(type="rounds", params={"rounds": asked.rounds}))
+    if asked.rounds is not None:
+        panel = msgspec.structs.replace(panel, protocol=_protocol(panel.protocol, asked.rounds))
     if asked.seed is not None:
         panel = msgspec.structs.replace(panel, seed=asked.seed)
     return msgspec.structs.replace(panel, rules=_rules(panel.rules, asked))
+
+
+def _protocol(stated: Spec, rounds: int) -> Spec:
+    """The protocol with that many rounds at the most, and whatever else it was told."""
+    if rounds == 1:
+        return Spec(type="independent")
+    params = stated.params if stated.type == "rounds" else {}
+    return Spec(type="rounds", params={**params, "rounds": rounds})
 
 
 def _rules(rules: Rules, asked: Asked) -> Rules:

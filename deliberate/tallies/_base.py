@@ -13,7 +13,7 @@ from typing import Protocol as Contract
 
 from deliberate.types import Levels
 
-__all__ = ["LevelVote", "Rule", "weight_of"]
+__all__ = ["LevelVote", "Rule", "scaled", "weight_of"]
 
 
 class LevelVote(NamedTuple):
@@ -37,6 +37,12 @@ class Rule(Contract):
         ...
 
 
+def scaled(votes: Sequence[LevelVote]) -> list[LevelVote]:
+    """The votes with weights as shares of the greatest: only ratios of weights count."""
+    most = max(vote.weight for vote in votes)
+    return [vote._replace(weight=vote.weight / most) for vote in votes]
+
+
 def weight_of(votes: Iterable[LevelVote]) -> float:
-    """The votes' weight, summed without regard to order; equal to 12 decimals counts as equal."""
+    """The weight of scaled votes, summed without regard to order; equal to 12 decimals counts as equal."""
     return round(math.fsum(vote.weight for vote in votes), 12)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from deliberate.tallies._base import LevelVote, weight_of
+from deliberate.tallies._base import LevelVote, scaled, weight_of
 from deliberate.types import Bracket, bracket_of, edges, midpoint
 
 __all__ = ["BRACKET_SCORES", "numbers"]
@@ -34,6 +34,7 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     ``median_in_bracket`` and ``mean_in_bracket``: of those who voted for the winner, its midpoint if nobody did.
     ``midpoint``, ``lower``, ``upper``: of the winning bracket itself.
     """
+    votes = scaled(votes)
     low, high = edges(won)
     total = weight_of(votes)
     average = _mean(votes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, weight_of
+from deliberate.tallies._base import LevelVote, scaled, weight_of
 from deliberate.types import Levels
 
 __all__ = ["median"]
@@ -19,6 +19,7 @@ def median(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     >>> median([LevelVote(1, 40), LevelVote(3, 90)], BRACKETS)
     (1,)
     """
+    votes = scaled(votes)
     half = weight_of(votes) / 2
     for level in range(len(levels.tops) - 1):
         if weight_of(vote for vote in votes if vote.level <= level) >= half:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, weight_of
+from deliberate.tallies._base import LevelVote, scaled, weight_of
 from deliberate.types import Levels
 
 __all__ = ["plurality"]
@@ -17,6 +17,7 @@ def plurality(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     >>> plurality([LevelVote(2, 70), LevelVote(2, 60), LevelVote(0, 5)], BRACKETS)
     (2,)
     """
+    votes = scaled(votes)
     shares = [weight_of(vote for vote in votes if vote.level == level) for level in range(len(levels.tops))]
     most = max(shares)
     return tuple(level for level, share in enumerate(shares) if share == most)

@@ -53,6 +53,9 @@ def _plain(value: object) -> object:
         found = fields if config.tag is None else {**fields, config.tag_field or "type": config.tag}
     elif isinstance(value, Mapping):
         found = {str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+    elif isinstance(value, (set, frozenset)):
+        msg = "a set has no order, and so no bytes of its own"
+        raise TypeError(msg)
     elif isinstance(value, (tuple, list)):
         found = [_plain(item) for item in cast("list[object]", value)]
     return found

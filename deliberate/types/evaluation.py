@@ -134,7 +134,7 @@ class Evaluation(Record, frozen=True, kw_only=True):
         if min_score is not None and score < min_score:
             msg = f"min-score {min_score:g}: got {score:g}"
             raise GateFailed(msg)
-        bracket = self.bracket or bracket_of(score)
+        bracket = bracket_of(score) if self.bracket is None else self.bracket
         if min_bracket is not None and bracket < bracket_named(min_bracket):
             msg = f"min-bracket {min_bracket}: got {bracket.label}"
             raise GateFailed(msg)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import Literal
 
 import msgspec
@@ -48,7 +49,7 @@ def family_of(model: str) -> str:
     """
     base = model.rsplit("/", 1)[-1].casefold()
     for token, family in _FAMILIES:
-        if base.startswith(token) or f"-{token}" in base or f"_{token}" in base:
+        if re.search(rf"(?:\A|[-_.]){re.escape(token)}", base):
             return family
     if base[:1] == "o" and base[1:2].isdigit():
         return "gpt"
@@ -141,11 +142,15 @@ class Panel(Record, frozen=True, kw_only=True):
             seed: Seed of the order in which peers are shown.
 
         Raises:
-            ConfigError: No model is named.
+            ConfigError: No model is named, or two seats have one name.
         """
         if not models:
             raise ConfigError("a panel needs at least one model", where="models")
-        taken: dict[str, int] = {}
+        named = [model.name for model in models if isinstance(model, Seat)]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise ConfigError(f"two seats are called {twice[0]!r}", where="models")
+        taken = set(named)
         return cls(
             seats=tuple(_seated(model, taken) for model in models),
             rubric=None if criteria else rubric,
@@ -188,23 +193,26 @@ class Panel(Record, frozen=True, kw_only=True):
         raise KeyError(name)
 
 
-def _seated(model: str | Judge | Seat, taken: dict[str, int]) -> Seat:
+def _seated(model: str | Judge | Seat, taken: set[str]) -> Seat:
     """A seat named after the model's last part, numbered from the second of that name on."""
     if isinstance(model, Seat):
         return model
     judge = Judge(model=model) if isinstance(model, str) else model
     base = re.sub(r"[^A-Za-z0-9_-]+", "-", judge.model.rsplit("/", 1)[-1]).strip("-") or "judge"
-    taken[base] = taken.get(base, 0) + 1
-    return Seat(name=base if taken[base] == 1 else f"{base}-{taken[base]}", judge=judge)
+    name = next(one for number in count(1) if (one := base if number == 1 else f"{base}-{number}") not in taken)
+    taken.add(name)
+    return Seat(name=name, judge=judge)
 
 
 def laid_out(panel: Panel, rubric: Rubric | None) -> Panel:
     """The panel with every ``each="dimension"`` seat replaced by one seat a dimension, and equal judges numbered.
 
-    A seat a dimension carries the dimension's name and weight and judges it alone. Without a rubric such a seat
+    A seat a dimension carries the dimension's name (behind its own, where several seats stand for one a dimension) and
+    weight, and judges it alone. Without a rubric such a seat
     stays one seat. Equal judges get ``sample`` 0, 1, 2 … in seat order, so that no two seats share a key.
     """
     seats: list[Seat] = []
+    several = sum(seat.each == "dimension" for seat in panel.seats) > 1
     for seat in panel.seats:
         if seat.each != "dimension":
             seats.append(seat)
@@ -213,14 +221,19 @@ def laid_out(panel: Panel, rubric: Rubric | None) -> Panel:
         else:
             seats.extend(
                 msgspec.structs.replace(
-                    seat, name=one.name, weight=seat.weight * one.weight, dimensions=(one.name,), each=""
+                    seat,
+                    name=f"{seat.name}-{one.name}" if several else one.name,
+                    weight=seat.weight * one.weight,
+                    dimensions=(one.name,),
+                    each="",
                 )
                 for one in rubric.dimensions
             )
-    heard: dict[tuple[Judge, tuple[str, ...]], int] = {}
+    used: dict[tuple[Judge, tuple[str, ...]], set[int]] = {}
     numbered: list[Seat] = []
     for seat in seats:
-        who = (seat.judge, seat.dimensions)
-        heard[who] = heard.get(who, -1) + 1
-        numbered.append(msgspec.structs.replace(seat, sample=max(seat.sample, heard[who])))
+        taken = used.setdefault((seat.judge, seat.dimensions), set())
+        sample = seat.sample if seat.sample not in taken else min(set(range(len(taken) + 1)) - taken)
+        taken.add(sample)
+        numbered.append(msgspec.structs.replace(seat, sample=sample))
     return msgspec.structs.replace(panel, seats=tuple(numbered))

@@ -108,7 +108,10 @@ def finite(value: float, *, low: float = -math.inf, high: float = math.inf) -> f
     if isinstance(value, bool) or not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"{value!r} is not a number"
         raise ValueError(msg)  # noqa: TRY004  one kind of error for every bad number
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number) or not low <= number <= high:
         msg = f"{value!r} is not a finite number from {low:g} to {high:g}"
         raise ValueError(msg)
@@ -130,12 +133,12 @@ def parse_scale(scale: str | Sequence[float]) -> tuple[float, float]:
     """
     try:
         parts = scale.split("..") if isinstance(scale, str) else list(scale)
-        low, high = (finite(float(part)) for part in parts)
+        low, high = (finite(float(part) if isinstance(part, str) else part) for part in parts)
     except (ValueError, TypeError):
         msg = f"{scale!r} is not a scale: expected two numbers, as in '0..1' or '0..100'"
         raise ValueError(msg) from None
-    if low == high:
-        msg = f"{scale!r} is not a scale: its ends are the same"
+    if low == high or not math.isfinite(high - low):
+        msg = f"{scale!r} is not a scale: its ends are {'the same' if low == high else 'too far apart'}"
         raise ValueError(msg)
     return low, high
 

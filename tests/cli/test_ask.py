@@ -161,9 +161,19 @@ def test_the_rules_of_a_panel_can_be_stated(here: Here) -> None:
     assert panels["--seed", "7"] != panels[()] == panels["--tie", "upper"]
 
 
-def test_more_rounds_deliberate_on_disagreement_only(here: Here) -> None:
+def test_more_rounds_deliberate_on_disagreement_only(here: Here, folder: Path) -> None:
     split = here("ask", "answer.txt", *THREE, "--rounds", "2", "--json").json
     assert [one["round"] for one in split["rounds"]] == [0, 1]
+    (folder / "r.panel.yaml").write_text(
+        "deliberate: 1\nseats: [{model: scripted/good}, {model: scripted/fair}]\n"
+        "protocol: {type: rounds, params: {rounds: 3}}\n",
+        encoding="utf-8",
+    )
+    by_file = [
+        here("ask", "answer.txt", "--panel", "r.panel.yaml", *flags, "--json").json["rounds"]
+        for flags in ((), ("--rounds", "2"), ("--rounds", "1"))
+    ]
+    assert [len(rounds) for rounds in by_file] == [3, 2, 1]
     agreed = here("ask", "answer.txt", "--judge", "scripted/good", "--rounds", "2", "--json").json
     assert [one["round"] for one in agreed["rounds"]] == [0]
 
@@ -213,6 +223,14 @@ def test_what_is_recorded_is_replayed_without_a_judge_and_leaves_no_trace(here: 
     (folder / "other.txt").write_text("5\n", encoding="utf-8")
     unknown = here("ask", "other.txt", *THREE, "--replay", "replies.jsonl", "--json")
     assert (unknown.code, unknown.json["why"]) == (4, "no_quorum")
+
+
+def test_votes_that_were_read_back_are_not_recorded_and_it_says_so(here: Here, folder: Path) -> None:
+    here("ask", "answer.txt", *THREE)
+    silent = here("ask", "answer.txt", *THREE, "--record", "replies.jsonl")
+    assert silent.err == "3 of 3 votes were read back and are not recorded; --fresh asks them anew\n"
+    assert here("ask", "answer.txt", *THREE, "--record", "replies.jsonl", "--fresh").err == ""
+    assert (folder / "replies.jsonl").exists()
 
 
 def test_a_dry_run_asks_nobody(here: Here, folder: Path) -> None:

@@ -64,6 +64,12 @@ REFUSED = {
     ),
     "missing plan": (("answer.txt", "--plan", "nowhere.plan.yaml"), ("nowhere.plan.yaml: there is no such file",)),
     "plan and judge": (("answer.txt", "--plan", "param.plan.yaml", *GOOD), ("--plan: a plan names its own judges",)),
+    "panel and two judges": (("answer.txt", "--panel", "board", *GOOD, *GOOD), ("--judge: a panel takes one model",)),
+    "rubric and criteria": (
+        ("answer.txt", *GOOD, "--rubric", "general", "--criteria", "right?"),
+        ("--criteria: there is a rubric already",),
+    ),
+    "drop from nothing": (("answer.txt", *GOOD, "--max-drop", "3"), ("--max-drop: ", "--baseline RUN")),
     "unknown rule": (
         ("answer.txt", *GOOD, "--rule", "plural"),
         ("--rule: unknown rule 'plural' (did you mean 'plurality'?)",),

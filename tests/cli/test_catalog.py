@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deliberate import plugins
 from tests.cli.conftest import Here, attempts, check_one_line
 
 
@@ -32,7 +33,7 @@ def first_words(out: str) -> list[str]:
         (
             "evaluator",
             "evaluators",
-            ["composite", "contains", "deliberation", "exact", "llm_judge", "regex", "script", "similarity"],
+            list(plugins.names("evaluators")),
         ),
     ],
 )

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from rich.cells import cell_len
 
+from deliberate import plugins
 from deliberate.providers._base import Request
 from deliberate.providers.scripted import Scripted
 from deliberate.testing.endpoint import Endpoint
@@ -46,10 +47,7 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("panel", "show", "board"),
     ("panel", "show", "local"),
     ("evaluator", "ls"),
-    *(
-        ("evaluator", "show", name)
-        for name in ("composite", "contains", "deliberation", "exact", "llm_judge", "regex", "script", "similarity")
-    ),
+    *(("evaluator", "show", name) for name in plugins.names("evaluators")),
     ("models", "ls"),
     ("models", "--help"),
     ("doctor",),

@@ -223,6 +223,8 @@ def played(protocol: Protocol, panel: Panel, answer: Answering) -> Played:
     asks: list[Ask] = []
     while isinstance(step := protocol.move(CASE, panel, dict(heard)), Wave):
         asks += step.asks
+        assert step.asks, "a wave that asks nobody never ends"
+        assert len(asks) <= protocol.most_asks(panel), "more was asked than was declared"
         heard |= {ask_id(ask): answer(ask) for ask in step.asks}
     return Played(step, heard, tuple(asks))
 

@@ -156,3 +156,10 @@ def test_the_first_asks_show_nothing() -> None:
     assert isinstance(step, Pending)
     assert step.wave.asks == (Ask(seat="b", form="ballot"), Ask(seat="c", form="ballot"))
     assert step.open == (AskId("0.ballot..b"), AskId("0.ballot..c"))
+
+
+def test_a_round_in_which_nobody_answers_does_not_go_on_for_ever() -> None:
+    protocol = Escalate(least=2, rounds=2)
+    split: dict[str, Reply | str] = {"a": "good", "b": "poor", "c": GONE, "d": "fair"}
+    step = after(split, protocol=protocol, again=dict.fromkeys("abd", GONE))
+    assert isinstance(step, Closed) or {ask.round for ask in step.wave.asks} == {2}

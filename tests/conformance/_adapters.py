@@ -1,0 +1,426 @@
+"""One small adapter a kind of case: it renames and rescales, runs what we have, and tells what it saw.
+
+No adapter knows a case by its id. What a case needs and we have not got is ``Missing``, by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from deliberate import Case, Panel, Session, combine, plugins
+from deliberate.errors import EvaluatorError, RefusedError, RubricError
+from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script, evaluator_of
+from deliberate.evaluators._base import measured
+from deliberate.library import Library
+from deliberate.library.rubrics import NotAnEvaluator, read_rubric
+from deliberate.providers._base import Request, Response
+from deliberate.providers.scripted import Scripted
+from deliberate.runtime import Runtime
+from deliberate.types import (
+    Decided,
+    Dimension,
+    Evaluation,
+    Judge,
+    Record,
+    Rubric,
+    Rules,
+    Seat,
+    Spec,
+    adjusted_ballot,
+    bracket_of,
+)
+from tests.conformance._cases import Missing, Observed
+
+__all__ = ["ADAPTERS", "LATER"]
+
+Input = Mapping[str, Any]
+Adapter = Callable[[Input, Path], Awaitable[Observed]]
+
+LATER: Mapping[str, str] = {
+    "agent_judge_reply": "evaluator agent_judge",
+    "baseline_cache": "verb suite",
+    "calibration": "verb calibrate",
+    "calibration_report": "verb calibrate",
+    "cli_run": "verb suite",
+    "contains_judge": "verb suite",
+    "evaluation_trace": "the default composite",
+    "incremental_decision": "incremental evaluation",
+    "incremental_reply_parse": "incremental evaluation",
+    "judge_reply_parse": "the reader of OpenKoi's text replies",
+    "lint_output_parse": "evaluator static_analysis",
+    "pass_at_k": "verb suite",
+    "pass_rate": "verb suite",
+    "pattern_mining": "verb learn",
+    "proposal_lifecycle": "verb learn",
+    "pytest_judge": "verb suite",
+    "rubric_judge_mock": "verb suite",
+    "rubric_judge_reply": "verb suite",
+    "skill_selection": "the selection of rubrics",
+    "skip_decision": "incremental evaluation",
+    "suggestion_from_findings": "suggestions made from findings",
+    "suite_load": "verb suite",
+    "test_output_parse": "evaluator test_runner",
+    "verdict": "verb suite",
+}
+"""Kinds whose evaluator or verb comes with a later step."""
+
+KAPSO = ("no_score", "regex_pattern", "file_json", "multi_metric", "llm_judge", "llm_comparison", "composite")
+
+
+async def judged(
+    plan: Evaluator | Panel,
+    *,
+    output: str,
+    task: str = "T",
+    provider: Scripted | None = None,
+    library: Library | None = None,
+    workspace: Path | None = None,
+) -> Evaluation:
+    """The evaluation of an output in a session that leaves nothing behind."""
+    async with Session(
+        ledger=":memory:",
+        env={},
+        library=library or Library(home="nowhere", workspace="nowhere"),
+        judge="scripted/judge",
+        trust_code=True,
+        providers={"*": provider or Scripted()},
+    ) as session:
+        case = Case(output=output, task=task, workspace="" if workspace is None else str(workspace))
+        return await session.evaluate(case, plan)
+
+
+def seen(found: Evaluation, *, of: float = 100.0) -> dict[str, Any]:
+    """What an evaluation says, on the scale of the case."""
+    score = found.normalized
+    return {
+        "score": None if score is None else score * of,
+        "normalized": score,
+        "passed": None if score is None else score == 1.0,
+        "failed": score is None,
+        "reasoning": found.reason,
+        "feedback": found.reason,
+        "flags": found.flags,
+        "missing": found.missing,
+        "exit_code": found.details.get("exit_code"),
+    }
+
+
+def needs(given: Input, known: Sequence[str], *, of: str) -> None:
+    """Refuses a case that asks for more than an adapter can pass on."""
+    for name in given:
+        if name not in known:
+            msg = f"{of}: {name}"
+            raise Missing(msg)
+
+
+# --- brackets and panels ---------------------------------------------------------------------------
+
+
+async def bracket_of_score(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    try:
+        return {"bracket": bracket_of(given["score"]).label}
+    except ValueError as error:
+        return {"error": str(error)}
+
+
+class _Voters(Scripted):
+    """Gives each agent's votes in their order, one a round; asked to mend one, it says the same again."""
+
+    def __init__(self, votes: Mapping[str, Sequence[Input]]) -> None:
+        super().__init__()
+        self._votes = {agent: iter(each) for agent, each in votes.items()}
+        self._last: dict[str, Input] = {}
+
+    async def complete(self, request: Request) -> Response:
+        agent = request.model.partition("/")[2]
+        if not request.key.endswith("#repair"):
+            self._last[agent] = next(self._votes[agent], self._last.get(agent, {}))
+        vote = self._last[agent]
+        if "failed" in vote:
+            raise RefusedError(str(vote["failed"]))
+        if vote.get("abstain") or vote.get("abstained"):
+            return Response(text="", finish="refused", model=request.model, detail="abstains")
+        reply = {"reasoning": vote.get("reasoning", ""), "findings": [], "suggestion": ""}
+        reply |= {name: vote[name] for name in ("bracket", "score") if name in vote}
+        return Response(text=json.dumps(reply), finish="stop", model=request.model)
+
+
+async def deliberation(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    rules = ("bracket_score", "tie", "quorum", "rule", "independence")
+    needs(given, ("votes", "rounds_votes", "weights", "seed", *rules), of="deliberation")
+    rounds: Sequence[Sequence[Input]] = given.get("rounds_votes") or [given["votes"]]
+    votes: dict[str, list[Input]] = {}
+    for vote in (vote for each in rounds for vote in each):
+        votes.setdefault(vote["agent"], []).append(vote)
+    stated = {name: given[name] for name in rules if name in given}
+    if isinstance(stated.get("tie"), str):
+        stated["tie"] = (stated["tie"],)
+    weights: dict[str, float] = {vote["agent"]: vote["weight"] for vote in rounds[0] if "weight" in vote}
+    weights |= given.get("weights", {})
+    panel = Panel.of(
+        *(Seat(name=agent, judge=Judge(model=f"scripted/{agent}"), weight=weights.get(agent, 1.0)) for agent in votes),
+        criteria="C",
+        rounds=len(rounds),
+        rules=Rules(**stated),
+        seed=given.get("seed", 0),
+    )
+    found = await judged(panel, output="O", provider=_Voters(votes))
+    verdict = found.verdict
+    decision = None if verdict is None else verdict.decision
+    decided = decision if isinstance(decision, Decided) else None
+    return {
+        **seen(found),
+        "winner": None if decided is None else decided.bracket.label,
+        "resolved": decided is not None,
+        "contested": decided is not None and decided.contested,
+        "tied": [] if decision is None else [bracket.label for bracket in decision.tied],
+        "rounds": 0 if verdict is None else len(verdict.rounds),
+        "dissent": [] if verdict is None else [vote.seat.name for vote in verdict.dissent],
+    }
+
+
+# --- Codebolt --------------------------------------------------------------------------------------
+
+
+class Given(Record, frozen=True, kw_only=True):
+    """Scores as it is told."""
+
+    name: ClassVar[str] = "given"
+    spends_tokens: ClassVar[bool] = False
+
+    score: float | None
+
+    async def evaluate(
+        self,
+        case: Case,  # noqa: ARG002
+        *,
+        runtime: Runtime,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002
+    ) -> Evaluation:
+        if self.score is None:
+            msg = "it failed"
+            raise EvaluatorError(msg)
+        return measured(self, self.score, scale="0..100")
+
+
+async def weighted_average(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    needs(given, ("results", "on_missing"), of="weighted_average")
+    parts: dict[str, Any] = {
+        one.get("name", f"part-{at}"): (
+            Given(score=None if one.get("failed") else one.get("score")),
+            one.get("weight", 1),
+        )
+        for at, one in enumerate(given["results"])
+    }
+    return seen(await judged(combine(on_missing=given.get("on_missing", "fail"), **parts), output="O"))
+
+
+async def expected_output(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    needs(given, ("mode", "output", "expected", "ignore_case", "trim"), of="expected_output")
+    expected, ignore_case = given["expected"], given.get("ignore_case", False)
+    kinds: Mapping[str, Callable[[], Evaluator]] = {
+        "exact": lambda: Exact(expected=expected, ignore_case=ignore_case, trim=given.get("trim", False)),
+        "contains": lambda: Contains(expected=(expected,), ignore_case=ignore_case),
+        "regex": lambda: Regex(pattern=expected, ignore_case=ignore_case),
+    }
+    if given["mode"] not in kinds:
+        msg = f"expected output by {given['mode']}"
+        raise Missing(msg)
+    return seen(await judged(kinds[given["mode"]](), output=given["output"]))
+
+
+async def script_evaluator(given: Input, folder: Path) -> Observed:
+    needs(given, ("script", "output", "files", "timeout", "timeout_seconds"), of="script_evaluator")
+    output = given["output"]
+    if isinstance(output, Mapping):
+        output = output["repeat"] * output["times"]
+    for name, text in {"evaluate.sh": given["script"], **given.get("files", {})}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "evaluate.sh").chmod(0o755)
+    script = Script(command="./evaluate.sh", timeout_seconds=given.get("timeout_seconds", given.get("timeout", 5.0)))
+    found = await judged(script, output=output, workspace=folder)
+    return {**seen(found), "written": [path.name for path in folder.rglob("*")]}
+
+
+# --- Kapso -----------------------------------------------------------------------------------------
+
+
+def present(name: str, params: Input) -> None:
+    """Refuses a Kapso evaluator that is not here, or children that are not."""
+    if name in KAPSO and name not in plugins.names("evaluators"):
+        msg = f"evaluator {name}"
+        raise Missing(msg)
+    for child, inner, _ in params.get("evaluators", ()):
+        present(child, inner)
+    if name == "llm_judge":
+        needs(params, ("criteria", "model", "scale"), of="evaluator llm_judge")
+    if name == "composite":
+        msg = "Kapso's composite"
+        raise Missing(msg)
+
+
+def built(given: Input) -> Evaluator:
+    params = given.get("params", {})
+    present(given["evaluator"], params)
+    return evaluator_of(Spec(type=given["evaluator"], params=params), panel=Library().panel)
+
+
+async def evaluator_run(given: Input, folder: Path) -> Observed:
+    return seen(await judged(built(given), output=given["output"], workspace=folder), of=1.0)
+
+
+async def evaluator_build(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    return {"evaluator": built(given).name}
+
+
+async def evaluator_list(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    for name in KAPSO:
+        present(name, {})
+    return {"requires_llm": {name: plugins.part("evaluators", name).spends_tokens for name in KAPSO}}
+
+
+async def evaluator_meta(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    return {"requires_llm": built(given).spends_tokens}
+
+
+async def evaluator_defaults(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    present(given["evaluator"], {})
+    kind = plugins.part("evaluators", given["evaluator"])
+    return {"defaults": {name: getattr(kind(), name) for name in kind.__struct_fields__}}
+
+
+async def llm_evaluator_run(given: Input, folder: Path) -> Observed:
+    reply = given["model_reply"]
+    provider = Scripted(lambda _: reply if isinstance(reply, str) else RefusedError(reply["raise"]))
+    return seen(await judged(built(given), output=given["output"], provider=provider, workspace=folder), of=1.0)
+
+
+async def llm_prompt(given: Input, folder: Path) -> Observed:
+    asked: list[str] = []
+    for name, text in given.get("files", {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+    def note(request: Request) -> str:
+        asked.append("\n".join(message.content for message in request.messages))
+        return "SCORE: 5\nFEEDBACK: x"
+
+    await judged(built(given), output=given["output"], provider=Scripted(note), workspace=folder)
+    return {"prompt": asked[0]}
+
+
+# --- OpenKoi ---------------------------------------------------------------------------------------
+
+
+class _OneRubric(Library):
+    """A library that knows one rubric."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        super().__init__(home="nowhere", workspace="nowhere")
+        self._rubric = rubric
+
+    def rubric(self, name: str, *, where: str = "") -> Rubric:  # noqa: ARG002
+        return self._rubric
+
+
+async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    for evidence, evaluator in (("tests", "test_runner"), ("lint", "static_analysis")):
+        if evidence in given:
+            msg = f"evaluator {evaluator}"
+            raise Missing(msg)
+    needs(given, ("dimensions", "findings"), of="evaluation_from_judgement")
+    dimensions: Sequence[Input] = given["dimensions"]
+    rubric = Rubric(
+        name="given",
+        body="B",
+        dimensions=tuple(Dimension(name=one["name"], weight=one["weight"]) for one in dimensions),
+    )
+    findings = [{"dimension": "", "description": "", **finding} for finding in given["findings"]]
+    scores = {one["name"]: one["judged"] for one in dimensions}
+    reply = json.dumps({"reasoning": "R", "findings": findings, "suggestion": "", "dimensions": scores})
+    panel = Panel.of("scripted/judge", rubric="given")
+    found = await judged(panel, output="O", provider=Scripted(lambda _: reply), library=_OneRubric(rubric))
+    ballots = [] if found.verdict is None else [vote.ballot for vote in found.verdict.votes if vote.ballot is not None]
+    told = [
+        {"severity": one.severity.capitalize(), "dimension": one.dimension, "title": one.title}
+        for one in found.findings
+    ]
+    return {
+        **seen(found, of=1.0),
+        "dimension": {one.dimension: one.adjusted / 100.0 for one in found.dimensions},
+        "findings": told,
+        "idempotent": all(adjusted_ballot(ballot) == ballot for ballot in ballots),
+    }
+
+
+def document(rubric: Rubric) -> Observed:
+    """What a rubric's files say."""
+    return {
+        "valid": True,
+        "evaluator": True,
+        "kind": "evaluator",
+        "name": rubric.name,
+        "categories": list(rubric.categories),
+        "weights": {one.name: one.weight for one in rubric.dimensions},
+        "body": rubric.body,
+        "has_severity_guide": "## Severity Guide" in rubric.body,
+    }
+
+
+async def skill_md_parse(given: Input, folder: Path) -> Observed:
+    needs(given, ("text",), of="skill_md_parse")
+    path = folder / "SKILL.md"
+    path.write_text(given["text"], encoding="utf-8", newline="")
+    try:
+        return document(read_rubric(path))
+    except NotAnEvaluator as error:
+        return {"valid": False, "evaluator": False, "error": str(error)}
+    except RubricError as error:
+        return {"valid": False, "error": str(error)}
+
+
+async def bundled_skill(given: Input, folder: Path) -> Observed:
+    return document(Library(home=folder, workspace=folder).rubric(given["name"]))
+
+
+async def judge_call(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+    needs(given, ("skill", "task", "output"), of="judge_call")
+    asked: list[Request] = []
+
+    def note(request: Request) -> str:
+        asked.append(request)
+        return ""
+
+    panel = Panel.of("scripted/judge", rubric=given["skill"])
+    await judged(panel, output=given["output"], task=given["task"], provider=Scripted(note))
+    first = asked[0]
+    return {
+        "prompt": "\n".join(message.content for message in first.messages),
+        "temperature": first.temperature,
+        "max_tokens": first.max_tokens,
+    }
+
+
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.__name__: adapter
+    for adapter in (
+        bracket_of_score,
+        bundled_skill,
+        deliberation,
+        evaluation_from_judgement,
+        evaluator_build,
+        evaluator_defaults,
+        evaluator_list,
+        evaluator_meta,
+        evaluator_run,
+        expected_output,
+        judge_call,
+        llm_evaluator_run,
+        llm_prompt,
+        script_evaluator,
+        skill_md_parse,
+        weighted_average,
+    )
+}
