@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from typer.main import get_command
 
 from deliberate.cli._app import app
 
@@ -42,6 +43,8 @@ class Result(NamedTuple):
         text = " ".join((self.out + self.err).split())
         return text.partition(" RESULT ")[2]
 
+
+PROGRAM = get_command(app)
 
 Cli = Callable[..., Result]
 """``cli(*arguments, stdin=b"", env={...}, home=...)``: the program as a process."""
@@ -106,7 +109,7 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFix
                 patch.setenv(name, value)
             capfd.readouterr()
             with pytest.raises(SystemExit) as ended:
-                app([str(one) for one in arguments], prog_name="deliberate")
+                PROGRAM([str(one) for one in arguments], prog_name="deliberate")
             out, err = capfd.readouterr()
         assert isinstance(ended.value.code, int)
         return Result(ended.value.code, out, err)

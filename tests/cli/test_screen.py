@@ -197,10 +197,9 @@ def test_no_color_is_honored_on_a_terminal(folder: Path) -> None:
 def test_a_terminal_that_knows_few_letters_gets_those(cli: Cli, here: Here, folder: Path) -> None:
     (folder / "snow.txt").write_text("snow\n", encoding="utf-8")
     judges = ("--task", "What falls? ☃", "--judge", "scripted/good")
-    for verb in (("ask", "snow.txt", *judges), ("evaluator", "show", "script")):
-        found = cli(*verb, env={"PYTHONIOENCODING": "ascii"})
-        assert (found.code, found.err) == (0, "")
-        assert found.out.isascii()
+    found = cli("ask", "snow.txt", *judges, env={"PYTHONIOENCODING": "ascii"})
+    assert (found.code, found.err) == (0, "")
+    assert found.out.isascii()
     as_json = cli("evaluator", "show", "script", "--json", env={"PYTHONIOENCODING": "ascii"})
     assert as_json.out.isascii()
     assert as_json.json == here("evaluator", "show", "script", "--json").json

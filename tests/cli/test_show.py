@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import anyio
 import pytest
 
+from deliberate.ledger import open_ledger
 from tests.cli.conftest import THREE, Here
 
 
@@ -52,12 +55,14 @@ def test_the_start_of_an_id_is_enough_where_it_is_the_only_one(here: Here, runs:
     assert here("show", whole.upper(), "--json").json["run"] == whole
 
 
-def test_several_runs_that_begin_alike_are_named(here: Here) -> None:
-    found: dict[str, list[str]] = {}
-    while not any(len(alike) > 1 for alike in found.values()):
-        run = here("ask", "answer.txt", "--judge", "scripted/good", "--json").json["run"]
-        found.setdefault(run[0], []).append(run)
-    first, alike = next((first, alike) for first, alike in found.items() if len(alike) > 1)
+def test_several_runs_that_begin_alike_are_named(here: Here, folder: Path) -> None:
+    async def begin(names: Iterable[str]) -> list[str]:
+        async with open_ledger(folder / "home/ledger.db") as ledger:
+            return [await ledger.begin(name, {}) for name in names]
+
+    runs = anyio.run(begin, map(str, range(33)))  # more than there are first letters
+    first = next(run[0] for at, run in enumerate(runs) if any(run[0] == other[0] for other in runs[:at]))
+    alike = [run for run in runs if run[0] == first]
     several = here("show", first)
     assert (several.code, several.out) == (2, "")
     assert all(run in several.err for run in alike)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple, cast, get_args
 
 import msgspec
-from hypothesis import reject
+from hypothesis import reject, settings
 from hypothesis import strategies as st
 
 from deliberate.errors import ConfigError
@@ -45,6 +45,13 @@ from deliberate.types import (
     ask_id,
     laid_out,
 )
+
+
+def looking(times: float) -> settings:
+    """Looks so many times as long as any other law."""
+    usual = settings.get_current_profile_name()
+    return settings(max_examples=round(settings.get_profile(usual).max_examples * times))
+
 
 CASE = Case(output="the output", task="the task")
 MILLION = 1_000_000

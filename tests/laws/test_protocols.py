@@ -67,6 +67,7 @@ def test_it_ends_within_the_asks_it_declared_whatever_is_answered(name: str, dat
     assert {ask.form for ask in play.asks} <= {panel.form, *(form.name for form in protocol.forms)}
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_what_is_shown_was_heard_before(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -80,6 +81,7 @@ def test_what_is_shown_was_heard_before(name: str, data: st.DataObject) -> None:
     assert heard == set(play.heard)
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_it_closes_over_what_was_heard_and_counts_no_seat_twice(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -91,6 +93,7 @@ def test_it_closes_over_what_was_heard_and_counts_no_seat_twice(name: str, data:
     assert play.close.because
 
 
+@draws.looking(3)
 @given(data=st.data())
 def test_once_it_closed_there_is_a_verdict_or_a_reason_and_never_an_error(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -117,6 +120,7 @@ def test_a_full_bag_in_any_order_gives_what_was_played(name: str, data: st.DataO
     assert list(step.heard.items()) == list(play.heard.items()), "wave, then seat order"
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_stopped_after_any_answer_it_goes_on_to_the_same_close_and_asks_nothing_again(
     name: str, data: st.DataObject
@@ -134,6 +138,7 @@ def test_stopped_after_any_answer_it_goes_on_to_the_same_close_and_asks_nothing_
         assert len(asked) == len(play.heard) - done
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_a_verdict_does_not_hang_on_the_order_in_which_answers_arrived(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -143,6 +148,7 @@ def test_a_verdict_does_not_hang_on_the_order_in_which_answers_arrived(name: str
     assert concluded(panel, late).decision_bytes == concluded(panel, play).decision_bytes
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_deciding_again_under_the_same_rules_changes_no_byte(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -163,6 +169,7 @@ def test_deciding_again_under_other_rules_is_a_live_run_under_them(name: str, da
     assert redecide(concluded(panel, play), rules) == concluded(panel, live, rules)
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_a_verdict_comes_back_from_the_record_byte_for_byte(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -173,6 +180,7 @@ def test_a_verdict_comes_back_from_the_record_byte_for_byte(name: str, data: st.
     assert redecide(back, panel.rules).decision_bytes == verdict.decision_bytes
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_what_is_settled_no_future_changes(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name, most=4, spend="enough"))
@@ -196,6 +204,7 @@ def test_what_is_settled_no_future_changes(name: str, data: st.DataObject) -> No
     assert len(found) == 1
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_leaving_out_what_was_not_needed_gives_the_bracket_of_a_full_run(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name, most=4, spend="enough"))
@@ -224,6 +233,7 @@ def test_leaving_out_what_was_not_needed_gives_the_bracket_of_a_full_run(name: s
     assert shortened.path == "shortened"
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_no_play_is_dearer_than_the_price_says(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -241,6 +251,7 @@ def test_it_says_what_it_is(name: str) -> None:
     assert len({form.name for form in kind.forms}) == len(kind.forms)
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_move_leaves_what_it_was_given_alone(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
@@ -251,6 +262,7 @@ def test_move_leaves_what_it_was_given_alone(name: str, data: st.DataObject) -> 
     assert play.heard == before
 
 
+@draws.looking(0.5)
 @given(data=st.data())
 def test_a_deliberation_cut_off_is_undecided_whatever_was_heard(name: str, data: st.DataObject) -> None:
     panel = data.draw(draws.sittings(name))
