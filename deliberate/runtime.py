@@ -45,8 +45,9 @@ T = TypeVar("T", bound=msgspec.Struct)
 class Post(Record, frozen=True, kw_only=True):
     """One ask on its way to a judge, with everything its prompt is made from.
 
-    ``shown`` are the peers' replies in the order this seat sees them; ``deadline_seconds`` is the total for the ask,
-    all attempts together.
+    ``shown`` are the peers' replies in the order this seat sees them. ``deadline_seconds`` is the total for the ask,
+    all attempts together, from when it first has a place at its provider; ``session_seconds`` is what the session has
+    left.
     """
 
     key: Key
@@ -59,6 +60,7 @@ class Post(Record, frozen=True, kw_only=True):
     criteria: str = ""
     shown: tuple[tuple[AskId, Reply], ...] = ()
     deadline_seconds: float = 120.0
+    session_seconds: float | None = None
 
 
 class Ledger(Contract):

@@ -12,7 +12,7 @@ from anyio import CancelScope
 from anyio.lowlevel import checkpoint
 
 from deliberate.errors import ConfigError
-from deliberate.runtime import Judges, Library, Post, Runtime, Sandbox, Steps
+from deliberate.runtime import Judges, Library, Post, Runtime, Sandbox, Steps, task_group
 from deliberate.types import (
     Absent,
     Answer,
@@ -42,6 +42,11 @@ class Notebook:
     def __init__(self) -> None:
         self.bodies: dict[Key, bytes] = {}
         self.queued: list[tuple[Key, str, bytes]] = []
+
+    @property
+    def superseded(self) -> frozenset[Key]:
+        """Nobody else writes here."""
+        return frozenset()
 
     async def read(self, key: Key) -> bytes | None:
         """The body under a key."""
@@ -458,3 +463,88 @@ def test_with_no_model_at_all_it_says_so_before_anything_is_spent(model: str | N
 def test_a_runtime_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         runtime().judge = "other"  # type: ignore[misc]
+
+
+async def test_what_was_found_in_the_ledger_is_said_once() -> None:
+    ledger = Notebook()
+    steps = Steps(ledger)
+    await steps.step(KEY, Work(1.0), record=Reading)
+    assert not steps.was_read_back(KEY)
+    await steps.step(KEY, Work(1.0), record=Reading)
+    assert steps.was_read_back(KEY)
+    assert not steps.was_read_back(KEY)
+    assert not steps.was_read_back(OTHER)
+
+
+# --- task groups -----------------------------------------------------------------------------------
+
+
+async def failing(*errors: BaseException) -> None:
+    """A task group in which each of these is raised, and none waits for another."""
+    begun = anyio.Event()
+
+    async def one(error: BaseException) -> None:
+        with CancelScope(shield=True):
+            await begun.wait()
+        raise error
+
+    async with task_group() as tasks:
+        for error in errors:
+            tasks.start_soon(one, error)
+        begun.set()
+
+
+async def test_a_task_group_in_which_nothing_goes_wrong_says_nothing() -> None:
+    done: list[int] = []
+
+    async def one() -> None:
+        await checkpoint()
+        done.append(1)
+
+    async with task_group() as tasks:
+        tasks.start_soon(one)
+    assert done == [1]
+
+
+async def test_one_error_comes_out_as_itself() -> None:
+    error = ConfigError("no model")
+    with pytest.raises(ConfigError) as caught:
+        await failing(error)
+    assert caught.value is error
+
+
+async def test_of_several_errors_ours_comes_out_and_the_rest_hang_on_it() -> None:
+    ours = ConfigError("no model")
+    with pytest.raises(ConfigError) as caught:
+        await failing(OSError("disk"), ours, KeyError("x"))
+    assert caught.value is ours
+    assert isinstance(caught.value.__cause__, BaseExceptionGroup)
+    assert {type(error) for error in caught.value.__cause__.exceptions} == {OSError, ConfigError, KeyError}
+
+
+async def test_of_several_that_are_not_ours_one_comes_out_and_the_rest_hang_on_it() -> None:
+    with pytest.raises((OSError, KeyError)) as caught:
+        await failing(OSError("disk"), KeyError("x"))
+    assert isinstance(caught.value.__cause__, BaseExceptionGroup)
+
+
+async def test_groups_in_groups_are_opened() -> None:
+    ours = ConfigError("no model")
+    with pytest.raises(ConfigError) as caught:
+        await failing(BaseExceptionGroup("outer", [ExceptionGroup("inner", [ours])]))
+    assert caught.value is ours
+
+
+async def test_what_is_raised_in_the_body_comes_out_as_itself() -> None:
+    with pytest.raises(ConfigError, match="no model"):
+        async with task_group():
+            raise ConfigError("no model")
+
+
+async def test_an_error_keeps_the_cause_it_was_raised_from() -> None:
+    cause = OSError("disk")
+    error = ConfigError("no model")
+    error.__cause__ = cause
+    with pytest.raises(ConfigError) as caught:
+        await failing(error)
+    assert caught.value.__cause__ is cause

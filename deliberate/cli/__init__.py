@@ -9,11 +9,22 @@ from __future__ import annotations
 import io
 import sys
 
-__all__ = ["main"]
+__all__ = ["TOO_EARLY", "main"]
+
+TOO_EARLY = "130 interrupted: nothing was asked\n"
+"""What Ctrl-C before the verb itself began is told."""
 
 
 def main() -> None:
     """Runs the command line and exits."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.stderr.write(TOO_EARLY)
+        sys.exit(130)
+
+
+def _run() -> None:
     from deliberate.cli._app import app  # noqa: PLC0415  importing the package must not build the command line
     from deliberate.cli._log import tell_warnings  # noqa: PLC0415  same
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from deliberate.cli import TOO_EARLY
 
 __all__ = ["app"]
 
@@ -26,9 +29,13 @@ LedgerFlag = Annotated[Path | None, typer.Option("--ledger", help="The file of t
 
 def _call(ctx: typer.Context, module: str, function: str) -> None:
     """Runs a verb with its flags, as they were declared."""
-    from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
+    try:
+        from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
 
-    wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params))
+        wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params))
+    except KeyboardInterrupt:  # while it was imported
+        sys.stderr.write(TOO_EARLY)
+        sys.exit(130)
 
 
 @app.command()

@@ -134,9 +134,7 @@ class _Sitting:
         return await self._runtime.judges.ask(posts)
 
     def _post(self, ask: Ask, step: Pending) -> Post:
-        left = self._runtime.call_seconds
-        if self._runtime.ends is not None:
-            left = min(left, self._runtime.ends - anyio.current_time())
+        ends = self._runtime.ends
         return post_of(
             ask,
             case=self._case,
@@ -145,7 +143,8 @@ class _Sitting:
             protocol=self._protocol,
             form=self._forms[ask.form],
             heard=step.heard,
-            deadline_seconds=left,
+            deadline_seconds=self._runtime.call_seconds,
+            session_seconds=None if ends is None else max(0.0, ends - anyio.current_time()),
         )
 
     def _heard(self, at: AskId, ask: Ask, answer: Answer) -> None:

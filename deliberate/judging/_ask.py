@@ -47,8 +47,8 @@ async def ask(post: Post, doors: Doors) -> Answer:
     asking = _Asking(post, doors)
     started = anyio.current_time()
     reply: Reply = Absent(reason="deadline", detail=f"no reply within {post.deadline_seconds:g} s")
-    with anyio.move_on_after(post.deadline_seconds):
-        reply = await asking.run()
+    with anyio.move_on_after(post.session_seconds) as scope:
+        reply = await asking.run(scope)
     return Answer(
         key=post.key,
         reply=reply,
@@ -69,7 +69,7 @@ class _Asking:
         self._post = post
         self._doors = doors
         self._request = request_of(post)
-        self._ends = anyio.current_time() + post.deadline_seconds
+        self._ends = 0.0
         self._repaired = self._enlarged = False
         self.number = 0
         self.usage = Usage()
@@ -82,10 +82,14 @@ class _Asking:
             "schema": "json" if self._request.schema else "text",
         }
 
-    async def run(self) -> Reply:
+    async def run(self, scope: anyio.CancelScope) -> Reply:
+        """The reply, or its absence; ``scope`` gets its deadline when the ask first has a place."""
         while True:
             try:
                 async with self._doors.limit:
+                    if not self.number:
+                        scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
+                        self._ends = scope.deadline
                     response = await self._paid()
             except TransientProviderError as error:
                 wait = self._wait(error)

@@ -22,6 +22,7 @@ def post_of(
     form: Form,
     heard: Mapping[AskId, Reply],
     deadline_seconds: float = 120.0,
+    session_seconds: float | None = None,
 ) -> Post:
     """The post of one ask; what it shows is taken from what was heard."""
     seat = panel.seat(ask.seat)
@@ -47,4 +48,5 @@ def post_of(
         criteria=panel.criteria,
         shown=shown,
         deadline_seconds=deadline_seconds,
+        session_seconds=session_seconds,
     )

@@ -10,8 +10,8 @@ Why it is asked this way (each measured with a model of 1.5 billion weights; see
   on what was asked before.
 - **It answers the task itself first.** If the case brings no reference, the model writes a draft, and where it comes
   to an end with it in a few tokens, the draft stands where a reference would. It cannot work out an answer within a
-  single token; with its own answer before it, it tells right from wrong far better. Tasks that need long answers get
-  no draft.
+  single token; with its own answer before it, it tells right from wrong far better where a question has one right
+  answer. Tasks that need long answers get no draft; there its votes rank outputs, and say little by themselves.
 - **Log-odds are calibrated** per weights, question and layout. A question without a fit of its own is read by the
   general one of these weights, where there is one; ``effective["calibration"]`` is then ``"none"``: good for ranking
   only.

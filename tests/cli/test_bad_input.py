@@ -163,12 +163,19 @@ def test_a_flag_or_verb_that_is_wrong_is_named(here: Here, arguments: tuple[str,
 
 
 @pytest.mark.parametrize(
-    ("data", "said"), [(b"a\0b", "binary"), (b"\xff", "not UTF-8"), (b"a" * 1_100_000, "too large")]
+    ("data", "said"), [(b"a\0b", "binary"), (b"a" * 1_100_000, "too large to judge: more than 1 MB")]
 )
 def test_standard_input_is_held_to_the_same(cli: Cli, data: bytes, said: str) -> None:
     found = cli("ask", "-", *GOOD, stdin=data)
     check_one_line(found.err, 2, "usage")
     assert f"standard input: {said}" in found.err
+
+
+def test_a_missing_key_of_a_provider_behind_litellm_is_found_before_anybody_is_asked(cli: Cli, folder: Path) -> None:
+    found = cli("ask", "answer.txt", *GOOD, "--judge", "anthropic/claude-x")
+    check_one_line(found.err, 2, "usage")
+    assert "ANTHROPIC_API_KEY is not set" in found.err
+    assert attempts(folder) == 0
 
 
 def test_empty_output_is_poor_without_a_call(cli: Cli, folder: Path) -> None:

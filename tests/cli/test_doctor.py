@@ -9,14 +9,11 @@ from pathlib import Path
 from tests.cli.conftest import THREE, Cli, Here
 
 
-def findings(here: Here, **env: str) -> dict[str, dict[str, str]]:
-    return {one["about"]: one for one in here("doctor", "--json", **env).json["findings"]}
-
-
-def test_a_healthy_installation_has_no_problem_and_says_what_to_do_next(here: Here) -> None:
-    found = here("doctor")
+def test_a_healthy_installation_has_no_problem_and_says_what_to_do_next(here: Here, folder: Path) -> None:
+    found = here("doctor", "--json")
     assert (found.code, found.err) == (0, "")
-    told = findings(here)
+    told = {one["about"]: one for one in found.json["findings"]}
+    assert told["ledger"]["told"] == f"{folder}/home/ledger.db is made by the first run"
     assert {"installation", "keys", "weights", "default judge", "ledger", "documents", "sandbox"} <= set(told)
     assert told["installation"]["told"].startswith("deliberate-eval ")
     assert told["keys"]["next"].startswith("export OPENAI_API_KEY=")
@@ -50,9 +47,9 @@ def test_another_distribution_that_owns_our_name_is_a_problem(cli: Cli, folder: 
 
 def test_a_sound_ledger_is_counted_and_a_broken_one_is_a_problem(here: Here, folder: Path) -> None:
     ledger = folder / "home/ledger.db"
-    assert findings(here)["ledger"]["told"] == f"{ledger} is made by the first run"
     here("ask", "answer.txt", *THREE)
-    assert findings(here)["ledger"]["told"] == f"{ledger}: 5 records, chain sound"
+    sound = here("doctor", "--json").json["findings"]
+    assert f"{ledger}: 5 records, chain sound" in [one["told"] for one in sound]
     with closing(sqlite3.connect(ledger)) as connection, connection:
         connection.execute("UPDATE step SET body = replace(body, 'good', 'fine') WHERE kind = 'Answer'")
     tampered = here("doctor", "--json")

@@ -138,6 +138,17 @@ def test_a_disk_that_fills_up_later_leaves_it_incomplete_and_it_goes_on(
     assert small.code == 0
 
 
+def test_a_report_that_cannot_be_written_loses_nothing(here: Here, small_disk: Path) -> None:
+    (small_disk / "ballast").write_bytes(b"x" * (1024 * 1024))
+    found = here("ask", "answer.txt", *THREE, "-o", small_disk / "r.html")
+    check_one_line(found.err, 2, "usage")
+    assert "VERDICT" in found.out
+    run = found.result.partition("run ")[2].split()[0]
+    assert f"nothing is lost: deliberate show {run} -o FILE writes it again" in found.err
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
+    assert here("show", run, "-o", "r.html").code == 0
+
+
 LIMITED = """
 import resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))

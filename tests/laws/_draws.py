@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from random import Random
 from typing import Any, NamedTuple, cast, get_args
 
 import msgspec
@@ -102,14 +103,8 @@ LOSSES: st.SearchStrategy[Absent] = st.sampled_from(
 )
 """Ballots that were asked for and did not come."""
 
-REPLIES: Mapping[type[Ballot | Review | Note], st.SearchStrategy[Reply]] = {
-    Ballot: st.one_of(BALLOTS, BALLOTS, ABSENTS),
-    Review: st.one_of(
-        st.sampled_from([Review(confirmed=one, refuted=other) for one in KEYS for other in KEYS]), ABSENTS
-    ),
-    Note: st.one_of(st.sampled_from([Note(text=text) for text in ("", "because")]), ABSENTS),
-}
-"""What an ask for each kind may bring: it, or an absence."""
+VOTES: st.SearchStrategy[Reply] = st.one_of(BALLOTS, BALLOTS, ABSENTS)
+"""What an ask for a vote may bring."""
 
 
 @cache
@@ -177,38 +172,85 @@ def specs(draw: st.DrawFn, name: str) -> Spec:
     return spec
 
 
+Answering = Callable[[Ask], Reply]
+
+POOL: Mapping[Bracket, tuple[Ballot, ...]] = {
+    bracket: tuple(
+        Ballot(bracket=bracket, score=score / MILLION, findings=found)
+        for score in (TOPS[bracket] + 1, (TOPS[bracket] + TOPS[bracket + 1]) // 2, TOPS[bracket + 1])
+        for found in ((), FINDINGS[:1], FINDINGS)
+    )
+    for bracket in Bracket
+}
+
+
+class Mood(NamedTuple):
+    """How a panel answers: how often alike, how often not at all; and the seed of the rest."""
+
+    seed: int
+    alike: float
+    silent: float
+
+
+MOODS: st.SearchStrategy[Mood] = st.builds(
+    Mood,
+    st.integers(0, 2**20),
+    alike=st.sampled_from((0.0, 0.5, 0.9, 1.0)),
+    silent=st.sampled_from((0.0, 0.1, 0.4, 0.8, 1.0)),
+)
+
+
+def answering(mood: Mood, protocol: Protocol) -> Answering:
+    """A reply to each ask, always the same to the same ask.
+
+    Not drawn one by one: that would take most of the time there is.
+    """
+    kinds = {form.name: form.reply for form in protocol.forms}
+
+    def answer(ask: Ask) -> Reply:
+        chance = Random(f"{mood.seed} {ask_id(ask)}")
+        if chance.random() < mood.silent:
+            return Absent(reason=chance.choice((*LOST, "budget")))
+        kind = kinds.get(ask.form, Ballot)
+        if kind is Review:
+            return Review(confirmed=chance.choice(KEYS), refuted=chance.choice(KEYS))
+        if kind is Note:
+            return Note(text=ask.role)
+        bracket = Bracket(mood.seed % 4) if chance.random() < mood.alike else chance.choice(list(Bracket))
+        return chance.choice(POOL[bracket])
+
+    return answer
+
+
+class Sitting(NamedTuple):
+    """A panel that sits under a protocol, and how it will answer."""
+
+    panel: Panel
+    protocol: Protocol
+    mood: Mood
+
+    @property
+    def answer(self) -> Answering:
+        """A reply to each ask."""
+        return answering(self.mood, self.protocol)
+
+    def played(self) -> Played:
+        """From its first ask to its close."""
+        return played(self.protocol, self.panel, self.answer)
+
+
 @st.composite
-def sittings(draw: st.DrawFn, name: str, *, most: int = 5, spend: Spend | None = None) -> Panel:
+def sittings(draw: st.DrawFn, name: str, *, most: int = 5, spend: Spend | None = None) -> Sitting:
     """A panel that sits under a protocol of the room, by name, with a verifier and a chair where it needs them."""
     panel = draw(panels(most=most, others=True, spend=spend))
     panel = msgspec.structs.replace(panel, protocol=draw(specs(name)))
+    protocol = protocol_of(panel.protocol)
     try:
-        protocol_of(panel.protocol).move(CASE, panel, {})
+        protocol.move(CASE, panel, {})
     except ConfigError:
-        seats = (
-            *panel.voters,
-            Seat(name="verify9", judge=draw(st.sampled_from(JUDGES)), duty="verify"),
-            Seat(name="chair9", judge=draw(st.sampled_from(JUDGES)), duty="chair"),
-        )
-        panel = laid_out(msgspec.structs.replace(panel, seats=seats), None)
-    return panel
-
-
-Answering = Callable[[Ask], Reply]
-
-
-def answering(data: st.DataObject, protocol: Protocol) -> Answering:
-    """Draws a reply for each ask, always the same for the same ask."""
-    kinds = {form.name: form.reply for form in protocol.forms}
-    given: dict[AskId, Reply] = {}
-
-    def answer(ask: Ask) -> Reply:
-        at = ask_id(ask)
-        if at not in given:
-            given[at] = data.draw(REPLIES[kinds.get(ask.form, Ballot)], label=at)
-        return given[at]
-
-    return answer
+        more = [Seat(name=f"{duty}9", judge=JUDGES[0], duty=duty) for duty in OTHERS[-1]]
+        panel = laid_out(msgspec.structs.replace(panel, seats=(*panel.voters, *more)), None)
+    return Sitting(panel, protocol, draw(MOODS))
 
 
 class Played(NamedTuple):
@@ -236,14 +278,12 @@ def played(protocol: Protocol, panel: Panel, answer: Answering) -> Played:
     return Played(step, heard, tuple(asks))
 
 
-def gone_on(
-    protocol: Protocol, panel: Panel, answers: Mapping[AskId, Reply], answer: Answering
-) -> tuple[Closed, tuple[Ask, ...]]:
+def gone_on(sitting: Sitting, answers: Mapping[AskId, Reply]) -> tuple[Closed, tuple[Ask, ...]]:
     """Goes on from the answers there are; how it closed, and what was asked for it."""
     have = dict(answers)
     asks: list[Ask] = []
-    while isinstance(step := advance(protocol, CASE, panel, have), Pending):
+    while isinstance(step := advance(sitting.protocol, CASE, sitting.panel, have), Pending):
         left = [ask for ask in step.wave.asks if ask_id(ask) in step.open]
         asks += left
-        have |= {ask_id(ask): answer(ask) for ask in left}
+        have |= {ask_id(ask): sitting.answer(ask) for ask in left}
     return step, tuple(asks)

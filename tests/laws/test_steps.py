@@ -33,6 +33,11 @@ class Notebook:
         self.bodies: dict[Key, bytes] = {}
         self.puts: list[Key] = []
 
+    @property
+    def superseded(self) -> frozenset[Key]:
+        """Nobody else writes here."""
+        return frozenset()
+
     async def read(self, key: Key) -> bytes | None:
         """The body under a key, looked up when it is told."""
         await checkpoint()

@@ -196,7 +196,7 @@ class Sitting(NamedTuple):
 def sat(draw: st.DrawFn) -> Sitting:
     """Any panel, any replies, any rules."""
     panel = draw(draws.panels())
-    heard = {position(seat): draw(draws.REPLIES[Ballot]) for seat in panel.voters}
+    heard = {position(seat): draw(draws.VOTES) for seat in panel.voters}
     struck = draw(st.sampled_from(((), ("k0",), ("k0", "k1"))))
     return Sitting(panel, heard, Close(counting=tuple(heard), struck=struck, because="done"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from deliberate.protocols import advance, conclude
+from deliberate.protocols import advance, conclude, live, redecide
 from deliberate.protocols.escalate import Escalate
 from deliberate.types import (
     Absent,
@@ -20,6 +20,8 @@ from deliberate.types import (
     Pending,
     Reply,
     Rules,
+    Spec,
+    Undecided,
 )
 from tests.protocols._plays import CASE, panel, replies
 
@@ -163,3 +165,16 @@ def test_a_round_in_which_nobody_answers_does_not_go_on_for_ever() -> None:
     split: dict[str, Reply | str] = {"a": "good", "b": "poor", "c": GONE, "d": "fair"}
     step = after(split, protocol=protocol, again=dict.fromkeys("abd", GONE))
     assert isinstance(step, Closed) or {ask.round for ask in step.wave.asks} == {2}
+
+
+def test_an_early_end_decided_again_under_a_higher_quorum_is_no_quorum_and_not_an_error() -> None:
+    step = after({"a": "good"}, protocol=Escalate())
+    assert isinstance(step, Closed)
+    answers = {at: Answer(key=Key(at), reply=reply) for at, reply in step.heard.items()}
+    sitting = msgspec.structs.replace(STAGED, protocol=Spec(type="escalate"))
+    asks = [Ask(seat="a", form="ballot")]
+    verdict = conclude(sitting, asks=asks, answers=answers, close=step.close, digests={})
+    again = redecide(verdict, Rules(quorum=3))
+    assert isinstance(again.decision, Undecided)
+    assert again.decision.why == "no_quorum"
+    assert live(again, CASE) == "more"

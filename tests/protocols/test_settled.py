@@ -88,8 +88,8 @@ def test_five_seats_of_which_three_were_heard(rule: str, said: tuple[str, ...]) 
 @pytest.mark.parametrize("rule", names("tallies"))
 @pytest.mark.parametrize("heavy", ["a", "c"])
 def test_seats_of_different_weight_are_told_apart(rule: str, heavy: str) -> None:
-    for said in product(("poor", "good", "excellent"), repeat=2):
-        for weight in (0.5, 2.0, 3.5):
+    for said in (("good", "good"), ("poor", "good"), ("good", "excellent"), ("excellent", "poor")):
+        for weight in (0.5, 3.5):
             sitting = panel(*"abcd", weights={heavy: weight}, rules=Rules(rule=rule))
             agrees(sitting, replies(dict(zip("ab", said, strict=True))))
 

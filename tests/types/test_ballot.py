@@ -23,6 +23,10 @@ from deliberate.types import (
     Review,
     Usage,
     ask_id,
+    form_at,
+    role_at,
+    round_at,
+    seat_at,
     state_of,
 )
 
@@ -111,3 +115,9 @@ def test_usage_adds_up_and_an_unknown_cost_stays_unknown(one: Usage, other: Usag
 @given(USAGES)
 def test_nothing_used_adds_nothing(usage: Usage) -> None:
     assert usage + Usage() == usage
+
+
+@given(st.integers(0, 99), st.sampled_from(["ballot", "review"]), st.sampled_from(["", "chair"]), st.text(min_size=1))
+def test_a_position_tells_its_parts_whatever_a_seat_is_called(number: int, form: str, role: str, seat: str) -> None:
+    at = ask_id(Ask(seat=seat, form=form, round=number, role=role))
+    assert (round_at(at), form_at(at), role_at(at), seat_at(at)) == (number, form, role, seat)
