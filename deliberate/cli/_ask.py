@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from deliberate.types import (
     Case,
     Event,
     Panel,
+    Param,
     Plan,
     Record,
     Rules,
@@ -184,8 +185,11 @@ def _as_planned(asked: Asked, plan: Plan) -> Asked:
     """The flags, with what the plan requires and limits where a flag does not say otherwise."""
     required = {name: plan.require.get(name) for name in _REQUIRED}
     limits = {flag: plan.limits.get(name) for flag, name in _LIMITS.items()}
-    stated = {**required, **limits}
-    stated = {name: value for name, value in stated.items() if value is not None and getattr(asked, name) is None}
+    stated: dict[str, Param] = {
+        name: value
+        for name, value in {**required, **limits}.items()
+        if value is not None and getattr(asked, name) is None
+    }
     if asked.baseline is not None and not asked.max_drop:
         stated["max_drop"] = plan.require.get("max_drop", 0.0)
     return msgspec.structs.replace(asked, **stated)
@@ -244,7 +248,7 @@ def _protocol(stated: Spec, rounds: int) -> Spec:
     """The protocol with that many rounds at the most, and whatever else it was told."""
     if rounds == 1:
         return Spec(type="independent")
-    params = stated.params if stated.type == "rounds" else {}
+    params: Mapping[str, Param] = stated.params if stated.type == "rounds" else {}
     return Spec(type="rounds", params={**params, "rounds": rounds})
 
 

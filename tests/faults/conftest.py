@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,8 +55,7 @@ class Table(NamedTuple):
             try:
                 yield process
             finally:
-                if process.returncode is None:
-                    process.kill()
+                await killed(process)
 
     async def ask(self) -> Any:  # noqa: ANN401  JSON
         """The ask to its end, and what it printed."""
@@ -76,6 +75,13 @@ class Table(NamedTuple):
                 return []  # killed before its first commit
             rows = connection.execute("SELECT body FROM step WHERE kind = 'Answer' ORDER BY seq").fetchall()
         return [msgspec.json.decode(body) for (body,) in rows]
+
+
+async def killed(process: anyio.abc.Process) -> None:
+    """Kills a process, unless it has ended by itself, and waits for its end."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
 
 
 def laid(folder: Path, address: str) -> Table:

@@ -18,7 +18,7 @@ from deliberate.ledger import verify
 from deliberate.providers._base import Request, Response
 from deliberate.providers.scripted import Scripted
 from deliberate.testing.endpoint import Endpoint
-from tests.faults.conftest import laid, seen, serving
+from tests.faults.conftest import killed, laid, seen, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -53,8 +53,7 @@ async def test_after_a_kill_only_missing_votes_are_asked_and_the_decision_is_the
                     while (await seen(client, address)).requests == before and process.returncode is None:
                         await anyio.sleep(0.005)
                 await anyio.sleep(delay)
-                process.kill()
-                await process.wait()
+                await killed(process)
             while (now := await seen(client, address)).in_flight:
                 await anyio.sleep(0.005)
             asked = now.requests - before
@@ -99,8 +98,7 @@ async def test_a_reply_that_was_heard_but_not_written_down_is_never_shown(tmp_pa
                 judge.let.set()
                 await endpoint.wait_idle()
                 await anyio.sleep(0.3)
-                process.kill()
-                await process.wait()
+                await killed(process)
         assert judge.told == 3
         assert table.held() == []
         again = await table.ask()
@@ -123,8 +121,7 @@ async def test_what_the_verdict_shows_is_in_the_ledger_whenever_it_was_killed(tm
             while judge.told < wanted:
                 await anyio.sleep(0.001)
             await anyio.sleep(chance.uniform(0.0, 0.03))
-            process.kill()
-            await process.wait()
+            await killed(process)
         await endpoint.wait_idle()
         written = {one["reply"]["reason"] for one in table.held()}
         again = await table.ask()

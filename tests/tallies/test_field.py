@@ -1,6 +1,6 @@
 """What other panels were measured to do when judges tie or fail, and what this one does instead.
 
-Each test is named for one system's behaviour and says in its first line what that system does.
+Each test is named for one system's behavior and says in its first line what that system does.
 """
 
 from __future__ import annotations
