@@ -13,20 +13,18 @@ UV ?= $(shell command -v uv 2>/dev/null)
 # For tests/check.py: `make test FLAGS="--workers 2"`, or names of single sections.
 FLAGS ?=
 DEMO ?= $(PY) examples/demo.py
-BENCH ?= $(PY) benchmarks/run.py
-MUTANTS ?= $(PY) tests/mutants.py
+BENCH ?= $(PY) benchmarks/recorded.py
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test test-all check fmt bench mutants lock clean
+.PHONY: help .venv demo test test-all check fmt bench lock clean
 
 help:
-	@echo "make demo      a panel votes on a recorded case; no key, no network"
+	@echo "make demo      a recorded panel, then one of this machine (fetches 1.1 GB, once)"
 	@echo "make check     format, lint, types, imports, and the unit tests"
 	@echo "make test      all that CI runs, with coverage"
 	@echo "make test-all  the same and the tests that take minutes"
 	@echo "make fmt       format and fix what can be fixed by itself"
 	@echo "make bench     the benchmarks"
-	@echo "make mutants   mutation tests of the rooms that decide"
 	@echo "make lock      resolve requirements.lock anew"
 	@echo "make clean     remove what was built or cached; .venv stays"
 
@@ -66,9 +64,6 @@ fmt: $(STAMP)
 
 bench: $(STAMP)
 	@$(BENCH)
-
-mutants: $(STAMP)
-	@$(MUTANTS)
 
 # One lock for every system and every Python from the floor up: core, all extras and the tools. It names no index, so
 # each machine uses its own. `make lock UPGRADE=` keeps what is locked and only adds what is missing.

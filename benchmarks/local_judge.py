@@ -34,6 +34,7 @@ from deliberate.providers.local import Local
 ROOT = Path(__file__).resolve().parent.parent
 PAIRS = ROOT / "examples" / "questions.jsonl"
 RECORDED = ROOT.parent / "shared" / "data" / "recorded"
+SO_FAR = ROOT / "build" / "local_judge.jsonl"
 RESULTS = ROOT / "benchmarks" / "results" / "local_judge.json"
 NAME = "qwen2.5-coder-1.5b"
 RUBRIC = {
@@ -111,16 +112,39 @@ def resident_mib() -> int:
     return most // (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-async def measured(local: Local, pairs: Sequence[Pair]) -> dict[str, Any]:
+class Said:
+    """What was answered so far, kept in a file: a run that was stopped goes on with ``--resume``."""
+
+    def __init__(self, local: Local, *, resume: bool) -> None:
+        self._local = local
+        SO_FAR.parent.mkdir(exist_ok=True)
+        if not resume:
+            SO_FAR.unlink(missing_ok=True)
+        lines = SO_FAR.read_text("utf-8").splitlines() if SO_FAR.exists() else []
+        self._said = {(row["task"], row["output"]): row for row in map(json.loads, lines)}
+
+    async def of(self, task: str, output: str) -> dict[str, Any]:
+        """What the judge says of an output, and how long it took."""
+        found = self._said.get((task, output))
+        if found is None:
+            started = time.perf_counter()
+            said = dict((await self._local.complete(request(task, output))).effective)
+            found = {"task": task, "output": output, "said": said, "seconds": time.perf_counter() - started}
+            with SO_FAR.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
+        return found
+
+
+async def measured(answers: Said, pairs: Sequence[Pair]) -> dict[str, Any]:
     """All figures of one set."""
     scores: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in (*RUBRIC, "score")}
     layouts: dict[str, int] = {}
     seconds: list[float] = []
     for number, pair in enumerate(pairs, start=1):
         for side, output in enumerate((pair.better, pair.worse)):
-            started = time.perf_counter()
-            said = (await local.complete(request(pair.task, output))).effective
-            seconds.append(time.perf_counter() - started)
+            answer = await answers.of(pair.task, output)
+            said = answer["said"]
+            seconds.append(answer["seconds"])
             shares = {name: float(said[f"p.{name}"]) for name in RUBRIC}
             for name in RUBRIC:
                 scores[name][side].append(float(said[f"log_odds.{name}"]))
@@ -164,22 +188,14 @@ def request(task: str, output: str) -> Request:
     )
 
 
-async def main(most: int, only: str | None) -> int:
+async def main(most: int, only: str | None, resume: bool) -> int:  # noqa: FBT001  as the command line gives them
     """Measures, prints and writes."""
     home = weights.default_home(os.environ)
     if weights.find(NAME, home) is None:
         print(f"weights of {NAME}: run deliberate models fetch")
         return 2
-    models: list[Logits] = []
-
-    def load(path: str, **said: Any) -> Logits:  # noqa: ANN401
-        model = Silent(loaded(path, **said))
-        models[:] = [model]
-        return model
-
-    local = Local(
-        Settings(env=os.environ, weights=weights.paths(home), calibration=weights.calibrations(home)), load=load
-    )
+    settings = Settings(env=os.environ, weights=weights.paths(home), calibration=weights.calibrations(home))
+    local = Local(settings, load=lambda path, **said: Silent(loaded(path, **said)))
     sets = {"examples": bundled(most)}
     if (RECORDED / "llmbar.items.jsonl.gz").exists():
         sets["llmbar_natural"] = llmbar(most)
@@ -188,13 +204,13 @@ async def main(most: int, only: str | None) -> int:
     # One set measured anew leaves the figures of the others as they are.
     before = json.loads(RESULTS.read_text("utf-8"))["sets"] if only and RESULTS.exists() else {}
     result: dict[str, Any] = {"sets": before}
+    answers = Said(local, resume=resume)
     for name, pairs in sets.items():
         if only in {None, name}:
-            result["sets"][name] = await measured(local, pairs)
+            result["sets"][name] = await measured(answers, pairs)
+            last = (await answers.of(pairs[0].task, pairs[0].better))["said"]
+            result |= {one: last[one] for one in ("weights", "runtime", "threads")}
     result |= {
-        "weights": models[0].weights,
-        "runtime": models[0].runtime,
-        "threads": models[0].threads,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "load_average": round(os.getloadavg()[0], 1),
@@ -224,5 +240,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=64, help="at most so many pairs of each set")
     parser.add_argument("--only", choices=("examples", "llmbar_natural"), help="one of the sets")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     options = parser.parse_args()
-    raise SystemExit(anyio.run(main, options.most, options.only))
+    raise SystemExit(anyio.run(main, options.most, options.only, options.resume))

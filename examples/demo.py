@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 FOLDER = HERE.parent / "demo"
 RECORDING = HERE / "recordings" / "summary-flawed.jsonl"
 MODEL = "qwen2.5-coder-1.5b"
+PATIENCE_SECONDS = 900.0  # a busy machine reads a long output slowly
 
 
 class Votes:
@@ -98,11 +99,13 @@ async def live(console: Console, library: Library) -> Sequence[tuple[str, Case, 
     plan = plan_of(loaded.plan, panel=loaded.panel(library))
     ledger = FOLDER / "ledger.db"
     titles = ("2. A good summary, judged here by the local model", "3. A change to code: its tests, and a panel")
-    async with Session(ledger=ledger, library=library, on_event=good) as session:
+    async with Session(ledger=ledger, library=library, on_event=good, call_seconds=PATIENCE_SECONDS) as session:
         first = await judged(
             session, summary("summary-good"), panel(library), title=titles[0], votes=good, console=console
         )
-    async with Session(ledger=ledger, library=library, on_event=change, trust_code=True) as session:
+    async with Session(
+        ledger=ledger, library=library, on_event=change, trust_code=True, call_seconds=PATIENCE_SECONDS
+    ) as session:
         second = await judged(session, case, plan, title=titles[1], votes=change, console=console)
     votes, read = good.votes + change.votes, good.read_back + change.read_back
     if read == votes:
@@ -121,7 +124,9 @@ async def recorded(library: Library) -> None:
     """Makes the recording anew (``python examples/demo.py --record``)."""
     RECORDING.parent.mkdir(exist_ok=True)
     RECORDING.unlink(missing_ok=True)
-    async with Session(ledger=":memory:", library=library, record=RECORDING, on_event=Votes()) as session:
+    async with Session(
+        ledger=":memory:", library=library, record=RECORDING, on_event=Votes(), call_seconds=PATIENCE_SECONDS
+    ) as session:
         await session.evaluate(summary("summary-flawed"), panel(library))
 
 

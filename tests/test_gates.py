@@ -227,6 +227,19 @@ def test_an_agreement_that_does_not_exist_has_not_held() -> None:
     assert result.line == "gate failed: min-agreement 0 (got undefined)"
 
 
+@pytest.mark.parametrize(
+    ("baseline", "line"),
+    [
+        (75.0, "ok (every gate held)"),
+        (60.0, "ok (every gate held)"),
+        (75.5, "gate failed: max-drop 5 (got 5.5)"),
+        (None, "gate failed: max-drop 5 (got no baseline)"),
+    ],
+)
+def test_a_drop_is_measured_from_the_baseline_and_a_rise_is_none(baseline: float | None, line: str) -> None:
+    assert result_of(scored(70.0), Required(max_drop=5.0), baseline=baseline).line == line
+
+
 def test_numbers_are_shown_short() -> None:
     assert result_of(scored(66.66666), Required(min_score=66.7)).line == "gate failed: min-score 66.7 (got 66.67)"
 

@@ -72,6 +72,7 @@ class SessionOptions(TypedDict, total=False):
     ledger: str | Path | None
     max_cost_usd: float | None
     deadline_seconds: float | None
+    call_seconds: float
     in_flight: int | Literal["auto"]
     judge: str | Panel | None
     trust_code: bool
@@ -93,6 +94,7 @@ class Session:
         ledger: The file of the record, or ``":memory:"`` for one that is kept nowhere; None means the user's own.
         max_cost_usd: The most to spend; a call that could pass it is not made.
         deadline_seconds: How long the session may take.
+        call_seconds: How long one call may take, all attempts together, from when it has a place at its provider.
         in_flight: Calls at once at one provider and key; ``auto`` finds out, from 8 up to 256.
         judge: The model, or the panel, asked where none is named; None means what the environment names
             (``DELIBERATE_PANEL``, ``DELIBERATE_JUDGE``), else the local panel.
@@ -121,6 +123,7 @@ class Session:
         ledger: str | Path | None = None,
         max_cost_usd: float | None = None,
         deadline_seconds: float | None = None,
+        call_seconds: float = 120.0,
         in_flight: int | Literal["auto"] = "auto",
         judge: str | Panel | None = None,
         trust_code: bool = False,
@@ -138,6 +141,7 @@ class Session:
         self.ledger_path = _ledger_path(ledger, self._env, replaying=replay is not None)
         self._purse = Purse(max_cost_usd)
         self._deadline_seconds = deadline_seconds
+        self._call_seconds = call_seconds
         self._in_flight = None if in_flight == "auto" else in_flight
         self._judge = judge
         self._sandbox = ProcessRunner(trust_code=trust_code)
@@ -179,6 +183,7 @@ class Session:
                 steps=steps,
                 emit=self._emit,
                 judge=self._model(),
+                call_seconds=self._call_seconds,
                 ends=ends,
             )
             self._open = _Open(runtime, ledger, providers)

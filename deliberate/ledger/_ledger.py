@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import sqlite3
@@ -31,7 +32,12 @@ from deliberate.types import Absent, Attempt, Key, Param, canonical
 
 __all__ = ["Ledger", "default_path", "open_ledger"]
 
-_log = structlog.get_logger()
+# Through the standard library, so that a program which configures nothing has nothing printed into its output.
+_log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+    logging.getLogger("deliberate"),
+    wrapper_class=structlog.stdlib.BoundLogger,
+    processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
+)
 
 
 class Ledger:
@@ -144,10 +150,12 @@ class Ledger:
         lock = await to_thread.run_sync(self._lock, plan_digest)
         told: list[str] = []
         try:
-            self._writer.add(partial(self._rows.begin, plan_digest, settled, go_on=not self._fresh, told=told))
-            await self._writer.wait_written()
-            if lock is not None:
-                await to_thread.run_sync(self._sign, lock, told[0])
+            # A run that began must be known here, or nobody would ever end it: cancelling waits for its one commit.
+            with CancelScope(shield=True):
+                self._writer.add(partial(self._rows.begin, plan_digest, settled, go_on=not self._fresh, told=told))
+                await self._writer.wait_written()
+                if lock is not None:
+                    await to_thread.run_sync(self._sign, lock, told[0])
         except BaseException:
             await _release(lock)
             raise

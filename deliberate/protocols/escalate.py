@@ -10,7 +10,19 @@ from typing import ClassVar
 
 from deliberate.protocols._base import BALLOT
 from deliberate.protocols._votes import agreed, ask_of, chair_asks, closed, in_order, standing
-from deliberate.types import Ballot, Case, Close, Form, Heard, Panel, Record, Wave, round_at, seat_at
+from deliberate.types import (
+    Ballot,
+    Case,
+    Close,
+    Form,
+    Heard,
+    Panel,
+    Record,
+    Wave,
+    role_at,
+    round_at,
+    seat_at,
+)
 
 __all__ = ["Escalate"]
 
@@ -49,7 +61,7 @@ class Escalate(Record, frozen=True, kw_only=True):
         if left:
             seats = [seat for seat in panel.voters if seat.stage == left[0]]
             return Wave(asks=tuple(ask_of(panel, seat) for seat in seats))
-        last = max(round_at(at) for at in counting)
+        last = max(round_at(at) for at in heard if role_at(at) != "chair")
         if last >= self.rounds or not voted:
             return closed(panel, heard, Close(counting=counting, because="every stage was asked"))
         return Wave(

@@ -56,6 +56,20 @@ _BEFORE_IMPORT = {
 }
 
 
+_KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_TOKEN"),
+    "xai": ("XAI_API_KEY",),
+}
+"""Providers that take a key and nothing else, with the variables that may hold it."""
+
+
 class LiteLLM:
     """Asks through ``litellm.acompletion``, one request an attempt.
 
@@ -89,6 +103,10 @@ class LiteLLM:
                 expected="PROVIDER/MODEL, as in openai/NAME, anthropic/NAME, ollama/NAME, local/NAME",
                 hint="deliberate judge ping MODEL tries one",
             )
+        names = _KEYS.get(prefix, ())
+        if names and not api_base(prefix, settings) and not any(settings.env.get(name) for name in names):
+            what = f"{names[0]} is not set"
+            raise ConfigError(what, where="judge", expected="the key of your account", hint="deliberate doctor")
         api_base(prefix, settings)
         return cls(settings)
 

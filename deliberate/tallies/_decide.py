@@ -78,7 +78,8 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
         if isinstance(reply := heard.get(at), Ballot)
     ]
     over = close.quorum_over or close.counting
-    short = _too_few(heard, over, valid=_valid(heard, over), quorum=needed(rules, len(over)))
+    quorum = needed(rules, len(over) if isinstance(rules.quorum, str) else max(len(over), len(panel.voters)))
+    short = _too_few(heard, over, valid=_valid(heard, over), quorum=quorum)
     if short is not None:
         return short
     if not ballots:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from deliberate.tallies._base import LevelVote, scaled, weight_of
-from deliberate.types import Bracket, bracket_of, edges, midpoint
+from deliberate.types import Bracket, edges, midpoint
 
 __all__ = ["BRACKET_SCORES", "numbers"]
 
@@ -30,9 +30,10 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     """All bracket scores of these votes, 0–100.
 
     ``nearest``: the weighted mean of all scores, moved no further than into the winning bracket (edges 0–25, 26–50,
-    51–75, 76–100). ``mean``: that mean. ``expected``: midpoints weighted by vote share; it may leave the bracket.
-    ``median_in_bracket`` and ``mean_in_bracket``: of those who voted for the winner, its midpoint if nobody did.
-    ``midpoint``, ``lower``, ``upper``: of the winning bracket itself.
+    51–75, 76–100); where all voted for the winner there is nothing to move. ``mean``: that mean. ``expected``:
+    midpoints weighted by vote share; it may leave the bracket. ``median_in_bracket`` and ``mean_in_bracket``: of those
+    who voted for the winner, its midpoint if nobody did. ``midpoint``, ``lower``, ``upper``: of the winning bracket
+    itself.
     """
     votes = scaled(votes)
     low, high = edges(won)
@@ -40,7 +41,7 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     average = _mean(votes)
     inside = [vote for vote in votes if vote.level == won]
     return {
-        "nearest": average if bracket_of(average) == won else min(max(average, low), high),
+        "nearest": average if len(inside) == len(votes) else min(max(average, low), high),
         "mean": average,
         "expected": round(math.fsum(vote.weight * midpoint(Bracket(vote.level)) for vote in votes) / total, 9),
         "median_in_bracket": _median(inside) if inside else midpoint(won),

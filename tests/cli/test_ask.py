@@ -264,10 +264,10 @@ def test_a_person_who_has_not_voted_leaves_it_incomplete(here: Here, panel: Pane
 
 def test_time_that_is_up_leaves_it_incomplete_and_later_it_goes_on(here: Here, folder: Path) -> None:
     judges = ("--judge", "scripted/good", "--judge", "scripted/fair", "--judge", "scripted/hang")
-    found = here("ask", "answer.txt", *judges, "--quorum", "all", "--deadline", "0.3", "--json")
+    found = here("ask", "answer.txt", *judges, "--quorum", "all", "--deadline", "1", "--json")
     assert (found.code, found.json["why"]) == (5, "deadline")
     assert [vote["status"] for vote in found.json["votes"]] == ["voted", "voted", "failed"]
-    again = here("ask", "answer.txt", *judges, "--deadline", "0.3", "--json")
+    again = here("ask", "answer.txt", *judges, "--deadline", "1", "--json")
     assert (again.code, again.json["bracket"]) == (0, "fair")
     assert attempts(folder) == 4
 

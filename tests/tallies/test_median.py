@@ -40,3 +40,10 @@ def test_it_is_the_middle_of_the_weight(weights: tuple[float, ...], winner: int)
 def test_half_but_for_rounding_is_half() -> None:
     votes = [*[LevelVote(0, 0.0, 0.1)] * 3, LevelVote(3, 100.0, 0.3)]
     assert median(votes, BRACKETS) == (0,)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_half_is_half_whatever_the_greatest_weight(order: int) -> None:
+    """10 of 20; as shares of the greatest weight, 10/7 and 20/7 round in different directions."""
+    votes = [LevelVote(level, 0.0, weight) for level, weight in ((0, 7.0), (1, 3.0), (2, 5.0), (3, 5.0))][::order]
+    assert median(votes, BRACKETS) == (1,)

@@ -48,6 +48,7 @@ def test_each_number_by_hand(given: list[tuple[int, float]], won: Bracket, expec
         ([(2, 60.0, 3), (2, 70.0), (2, 75.0)], 60),
         ([(2, 60.0, 2), (2, 70.0), (2, 75.0)], 65),
         ([(2, 60.0, 0.1), (2, 61.0, 0.2), (2, 75.0, 0.3)], 68),
+        ([(2, 52.0, 7), (2, 56.0, 3), (2, 60.0, 5), (2, 64.0, 5)], 58),
     ],
 )
 def test_the_median_is_of_the_weight(given: list[tuple[int, float]], middle: float) -> None:

@@ -224,6 +224,12 @@ def test_a_panel_of_nobody_is_an_error() -> None:
     assert caught.value.where == "models"
 
 
+def test_two_seats_of_one_name_are_an_error() -> None:
+    with pytest.raises(ConfigError, match="two seats are called 'boss'") as caught:
+        Panel.of(Seat(name="boss", judge=ONE), "openai/gpt-x", Seat(name="boss", judge=TWO))
+    assert caught.value.where == "models"
+
+
 def test_a_panel_of_models_has_the_defaults_of_any_panel() -> None:
     assert Panel.of("openai/gpt-x") == Panel(seats=(Seat(name="gpt-x", judge=ONE),))
 
