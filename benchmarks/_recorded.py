@@ -345,21 +345,23 @@ def in_order(votes: Votes, order: Sequence[int], *, rule: str, tie: str) -> tupl
     return sum(calls for calls, _ in found) / len(found), all(kept for _, kept in found)
 
 
-def expected_calls(full: State, stops: Stops) -> tuple[float, frozenset[State]]:
+def expected_calls(full: State, stops: Stops, *, begin: int = 0) -> tuple[float, frozenset[State]]:
     """Mean calls over every order of the seats, and all states in which an order may stop.
 
     Exact: orders that lead to the same state are taken together, each with its share.
+
+    Args:
+        full: What all seats say.
+        stops: When no further seat is asked.
+        begin: So many seats are always asked; ``stops`` must be false before.
     """
     ends: set[State] = set()
     seats = sum(full)
 
     @cache
     def more(state: State) -> float:
-        if stops(state):
-            ends.add(state)
-            return 0.0
         left = seats - sum(state)
-        if not left:
+        if not left or stops(state):
             ends.add(state)
             return 0.0
         return 1.0 + sum(
@@ -368,7 +370,10 @@ def expected_calls(full: State, stops: Stops) -> tuple[float, frozenset[State]]:
             if count < full[at]
         )
 
-    return more((0,) * len(full)), frozenset(ends)
+    ways = math.comb(seats, begin)
+    first = [state for state in product(*(range(count + 1) for count in full)) if sum(state) == begin]
+    shares = [math.prod(map(math.comb, full, state)) / ways for state in first]
+    return begin + math.fsum(share * more(state) for share, state in zip(shares, first, strict=True)), frozenset(ends)
 
 
 def calls_in_order(votes: Votes, order: Sequence[int], stops: Stops) -> float:
