@@ -208,7 +208,7 @@ async def task_group() -> AsyncGenerator[TaskGroup, None]:
     except BaseExceptionGroup as group:
         leaves = list(_leaves(group))
         first = next((error for error in leaves if isinstance(error, DeliberateError)), leaves[0])
-        raise first from (None if len(leaves) == 1 else group)
+        raise first from first.__cause__ or (None if len(leaves) == 1 else group)
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

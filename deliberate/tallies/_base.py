@@ -13,7 +13,7 @@ from typing import Protocol as Contract
 
 from deliberate.types import Levels
 
-__all__ = ["LevelVote", "Rule", "scaled", "weight_of"]
+__all__ = ["LevelVote", "Rule", "past_half", "scaled", "weight_of"]
 
 
 class LevelVote(NamedTuple):
@@ -41,6 +41,11 @@ def scaled(votes: Sequence[LevelVote]) -> list[LevelVote]:
     """The votes with weights as shares of the greatest: only ratios of weights count."""
     most = max(vote.weight for vote in votes)
     return [vote._replace(weight=vote.weight / most) for vote in votes]
+
+
+def past_half(part: Iterable[LevelVote], whole: Iterable[LevelVote]) -> float:
+    """How far twice the weight of a part of scaled votes lies above that of all of them; equal to 9 decimals is 0."""
+    return round(2 * math.fsum(vote.weight for vote in part) - math.fsum(vote.weight for vote in whole), 9)
 
 
 def weight_of(votes: Iterable[LevelVote]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from deliberate.tallies._base import LevelVote, scaled, weight_of
+from deliberate.tallies._base import LevelVote, past_half, scaled, weight_of
 from deliberate.types import Bracket, edges, midpoint
 
 __all__ = ["BRACKET_SCORES", "numbers"]
@@ -60,11 +60,10 @@ def _mean(votes: Sequence[LevelVote]) -> float:
 def _median(votes: Sequence[LevelVote]) -> float:
     """The weighted median; where exactly half the weight lies on each side, the mean of both neighbors."""
     ordered = sorted(votes, key=lambda vote: vote.score)
-    half = weight_of(votes) / 2
-    for at, vote in enumerate(ordered):
-        below = weight_of(ordered[: at + 1])
-        if below == half:
+    for at, vote in enumerate(ordered[:-1]):
+        past = past_half(ordered[: at + 1], ordered)
+        if past == 0:
             return (vote.score + ordered[at + 1].score) / 2
-        if below > half:
+        if past > 0:
             return vote.score
-    return ordered[-1].score  # pragma: no cover  rounding alone could bring us here
+    return ordered[-1].score

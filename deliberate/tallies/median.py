@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, scaled, weight_of
+from deliberate.tallies._base import LevelVote, past_half, scaled
 from deliberate.types import Levels
 
 __all__ = ["median"]
@@ -20,8 +20,7 @@ def median(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     (1,)
     """
     votes = scaled(votes)
-    half = weight_of(votes) / 2
     for level in range(len(levels.tops) - 1):
-        if weight_of(vote for vote in votes if vote.level <= level) >= half:
+        if past_half((vote for vote in votes if vote.level <= level), votes) >= 0:
             return (level,)
     return (len(levels.tops) - 1,)
