@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 UV ?= $(shell command -v uv 2>/dev/null)
 
-# For tests/check.py: `make test FLAGS="--workers 2"`, or names of single sections.
+# For tests/check.py: `make test FLAGS="--workers 1"`, or names of single sections.
 FLAGS ?=
 DEMO ?= $(PY) examples/demo.py
 BENCH ?= $(PY) benchmarks/recorded.py

@@ -86,7 +86,7 @@ class Section:
     paths: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     measured: bool = True  # for coverage
-    splits: bool = False  # its tests can be shared out among processes: no clock, no kills
+    splits: bool = False  # its tests can be shared out among processes: no clock
 
 
 # --- running ---------------------------------------------------------------------------------------
@@ -319,7 +319,15 @@ SECTIONS = (
         splits=True,
     ),
     Section(name="conformance", title="conformance", budget=120, run=tests, paths=("tests/conformance",), splits=True),
-    Section(name="faults", title="faults and kills", budget=90, run=tests, paths=("tests/faults",)),
+    Section(
+        name="faults",
+        title="faults and kills",
+        budget=90,
+        run=tests,
+        paths=("tests/faults",),
+        measured=False,
+        splits=True,
+    ),
     Section(name="wheel", title="wheel", budget=60, run=tests, paths=("tests/packaging",), measured=False),
     Section(name="local", title="local judge", budget=60, run=tests, paths=("tests/local",)),
     Section(
@@ -340,7 +348,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fast", action="store_true", help="static checks and unit tests, no coverage")
     parser.add_argument("--all", action="store_true", help="also the tests marked thorough")
     parser.add_argument(
-        "--workers", type=int, default=1, help="processes that share the tests of a section (%(default)s)"
+        "--workers",
+        type=int,
+        default=min(4, os.cpu_count() or 1),
+        help="processes that share the tests of a section (%(default)s here)",
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(section.name for section in SECTIONS))
     options = parser.parse_args(arguments)

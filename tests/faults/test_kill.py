@@ -26,7 +26,7 @@ LATENCY = ("--latency", "0.25", "--jitter", "0.6", "--seed", "3")
 """Three replies, spread over about half a second."""
 
 ALL = os.environ.get("DELIBERATE_ALL") == "1" or os.environ.get("DELIBERATE_CHECK") == "all"
-MOMENTS = 200 if ALL else 12
+MOMENTS = 200 if ALL else 8
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -44,6 +45,9 @@ anyio.run(main, *sys.argv[2:], backend=sys.argv[1])
 """
 
 
+SEEDS = 10 if os.environ.get("DELIBERATE_CHECK") == "all" else 1
+
+
 def command(backend: str, place: Path, name: str, *, size: int = 1) -> list[str]:
     return [sys.executable, "-c", WORKS, backend, str(place), name, str(size)]
 
@@ -72,7 +76,7 @@ async def acknowledged_and_gone(place: Path, name: str, last: int) -> list[str]:
         return [key for key in keys if await reader.body(Key(key)) is None]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_what_was_acknowledged_is_there_after_any_kill_and_the_run_goes_on(
     place: Path, seed: int, anyio_backend_name: str
 ) -> None:

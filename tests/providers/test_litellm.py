@@ -297,4 +297,4 @@ def test_a_provider_nobody_knows_is_an_error_before_anything_is_asked(name: str)
 
 @pytest.mark.parametrize("name", ["anthropic", "litellm", "gpt-4o"])
 def test_a_provider_or_a_model_that_litellm_knows_is_opened_without_importing_it(name: str) -> None:
-    LiteLLM.open(name, Settings())
+    LiteLLM.open(name, Settings(env={"ANTHROPIC_API_KEY": KEY}))
