@@ -20,7 +20,6 @@ from deliberate.types import (
     Decided,
     DimensionScore,
     Evaluation,
-    Finding,
     Form,
     Panel,
     Scored,
@@ -47,7 +46,7 @@ async def by_panel(
 
 
 def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
-    """What a verdict says, as an evaluation: findings of all ballots, those of the same identity merged."""
+    """What a verdict says, as an evaluation."""
     decision = verdict.decision
     ballots = [vote.ballot for vote in verdict.votes if vote.ballot is not None]
     outcome: Scored | Unscored
@@ -64,7 +63,9 @@ def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
         suggestion=next((ballot.suggestion for ballot in sorted(ballots, key=_by_score) if ballot.suggestion), ""),
         flags=verdict.flags,
         dimensions=_dimensions(ballots),
-        findings=_merged(ballots),
+        findings=tuple(
+            msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
+        ),
         verdict=verdict,
         usage=verdict.usage,
     )
@@ -90,15 +91,6 @@ def _degenerate(evaluator: Evaluator) -> Evaluation:
         reason="Poor without a call: the output holds no letter and no digit",
         flags=("degenerate",),
     )
-
-
-def _merged(ballots: Sequence[Ballot]) -> tuple[Finding, ...]:
-    """All findings, once each, in ballot order, numbered from F1."""
-    found: dict[str, Finding] = {}
-    for ballot in ballots:
-        for finding in ballot.findings:
-            found.setdefault(finding.key, finding)
-    return tuple(msgspec.structs.replace(one, id=f"F{at}") for at, one in enumerate(found.values(), start=1))
 
 
 def _dimensions(ballots: Sequence[Ballot]) -> tuple[DimensionScore, ...]:

@@ -6,6 +6,7 @@ here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from deliberate.types import (
     Bracket,
     Evaluation,
     Finding,
+    Merged,
     Move,
     Record,
     Reply,
@@ -28,6 +30,7 @@ from deliberate.types import (
     Undecided,
     Unscored,
     Verdict,
+    Voiced,
     ask_id,
     state_of,
 )
@@ -182,12 +185,18 @@ def by_dimension(seats: Sequence[Cast]) -> Mapping[str, tuple[float | None, ...]
 
 
 class Round(NamedTuple):
-    """One round: its ballots by bracket, their agreement (0–1, None below two votes), and who moved into it."""
+    """One round: its ballots by bracket, how far apart they are, and who moved into it.
+
+    ``agreement`` (0–1) is the share of pairs in the same bracket, ``spread`` (0–100) the highest score less the
+    lowest; both None below two votes. ``entropy`` (bits, 0 to 2) is that of the votes' brackets: 0 if all agree.
+    """
 
     number: int
     brackets: tuple[Bracket, ...]
     agreement: float | None
     moves: tuple[Move, ...]
+    entropy: float
+    spread: float | None
 
 
 def rounds(verdict: Verdict) -> tuple[Round, ...]:
@@ -196,10 +205,19 @@ def rounds(verdict: Verdict) -> tuple[Round, ...]:
     found: list[Round] = []
     for number in sorted({ask.round for ask in _asked(verdict)}):
         ballots = verdict.rounds.get(number, {})
-        brackets = tuple(ballot.bracket for seat, ballot in ballots.items() if seat in voters)
+        cast = [ballot for seat, ballot in ballots.items() if seat in voters]
+        brackets = tuple(ballot.bracket for ballot in cast)
+        scores = [ballot.score for ballot in cast]
+        spread = max(scores) - min(scores) if len(scores) > 1 else None
         moves = tuple(move for move in verdict.moves if move.round == number and move.seat in voters)
-        found.append(Round(number, brackets, percent_agreement([brackets]), moves))
+        found.append(Round(number, brackets, percent_agreement([brackets]), moves, _entropy(brackets), spread))
     return tuple(found)
+
+
+def _entropy(brackets: Sequence[Bracket]) -> float:
+    """Shannon's entropy in bits: -sum p log2 p over the brackets voted for."""
+    shares = [brackets.count(one) / len(brackets) for one in set(brackets)]
+    return round(math.fsum(share * math.log2(1 / share) for share in shares), 9)
 
 
 class Quorum(NamedTuple):
@@ -225,37 +243,54 @@ def quorum(verdict: Verdict) -> Quorum:
 
 
 class Raised(NamedTuple):
-    """A finding, who raised it (seats, or the part that is no panel), and whether verifiers refuted it."""
+    """A finding, and who said what of it: seats, or the part that is no panel. See ``types.Merged``."""
 
     finding: Finding
     by: tuple[str, ...]
+    agreed: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
+    others: tuple[Voiced, ...] = ()
     refuted: bool = False
 
 
 def raised(evaluation: Evaluation) -> tuple[Raised, ...]:
     """The findings, most severe first and else in their order, each with all who raised it."""
-    by: dict[object, list[str]] = {}
-    for name, finding in _raisers(evaluation, ""):
-        names = by.setdefault(_identity(finding), [])
-        if name and name not in names:
-            names.append(name)
-    struck = {key for part in panel_parts(evaluation) if part.verdict.close for key in part.verdict.close.struck}
+    told: dict[object, Merged] = {}
+    for one in _voices(evaluation, ""):
+        same = told.get(_identity(one.finding))
+        told[_identity(one.finding)] = one if same is None else _both(same, one)
     found = [
-        Raised(finding, tuple(by.get(_identity(finding), ())), finding.key in struck) for finding in evaluation.findings
+        Raised(finding, one.raised, one.agreed, one.disputed, one.others, one.refuted)
+        for finding in evaluation.findings
+        for one in (told.get(_identity(finding), Merged(finding)),)
     ]
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.finding.severity)))
 
 
-def _raisers(evaluation: Evaluation, name: str) -> Iterator[tuple[str, Finding]]:
+def _voices(evaluation: Evaluation, name: str) -> Iterator[Merged]:
     if evaluation.verdict is not None:
-        for vote in evaluation.verdict.votes:
-            if vote.ballot is not None:
-                yield from ((vote.seat.name, finding) for finding in vote.ballot.findings)
+        yield from evaluation.verdict.findings
     elif evaluation.parts:
         for part in evaluation.parts:
-            yield from _raisers(part.evaluation, part.name)
+            yield from _voices(part.evaluation, part.name)
     else:
-        yield from ((name, finding) for finding in evaluation.findings)
+        yield from (Merged(finding, raised=(name,) if name else ()) for finding in evaluation.findings)
+
+
+def _both(one: Merged, other: Merged) -> Merged:
+    """What two parts say of the same finding."""
+    return Merged(
+        one.finding,
+        raised=_all(one.raised, other.raised),
+        agreed=_all(one.agreed, other.agreed),
+        disputed=_all(one.disputed, other.disputed),
+        others=(*one.others, *other.others),
+        refuted=one.refuted and other.refuted,
+    )
+
+
+def _all(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
 
 
 def _identity(finding: Finding) -> object:

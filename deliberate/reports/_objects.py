@@ -29,6 +29,7 @@ __all__ = [
     "EvaluationObject",
     "FindingObject",
     "GateObject",
+    "MergedObject",
     "MoveObject",
     "PanelObject",
     "PartObject",
@@ -81,10 +82,29 @@ class FindingObject(Record, frozen=True, kw_only=True):
     ]
 
 
+class MergedObject(Record, frozen=True, kw_only=True):
+    """Another seat's way of putting the same finding."""
+
+    seat: Annotated[str, _says("Who put it so.")]
+    key: Annotated[str, _says("The key it has in that seat's vote.")]
+    severity: Annotated[Severity, _says("How bad that seat holds it.")]
+    title: Annotated[str, _says("Its title there.")]
+
+
 class RaisedObject(FindingObject, frozen=True, kw_only=True):
     """One finding of the whole, with all who raised it."""
 
-    raised_by: Annotated[tuple[str, ...], _says("Seats, or the name of the part that is no panel, in seat order.")]
+    raised_by: Annotated[
+        tuple[str, ...], _says("Seats that reported it unasked, or the name of the part that is no panel.")
+    ]
+    agreed_by: Annotated[
+        tuple[str, ...], _says("Seats that reported it after reading it from a peer, and verifiers that confirmed it.")
+    ]
+    disputed_by: Annotated[tuple[str, ...], _says("Verifiers that refuted it.")]
+    merged: Annotated[
+        tuple[MergedObject, ...],
+        _says("The other ways it was put: same dimension, overlapping quote or location."),
+    ]
 
 
 class DimensionObject(Record, frozen=True, kw_only=True):
@@ -103,6 +123,9 @@ class MoveObject(Record, frozen=True, kw_only=True):
     seat: Annotated[str, _says("Who moved.")]
     before: Annotated[BracketName, _says("Its bracket before.")]
     after: Annotated[BracketName, _says("Its bracket in this round.")]
+    direction: Annotated[Literal["up", "down"], _says("Whether its bracket became better or worse.")]
+    to_majority: Annotated[bool, _says("Whether most of the others held its new bracket the round before.")]
+    cited: Annotated[tuple[str, ...], _says("Keys of the findings that came new with the move and quote the output.")]
 
 
 class RoundObject(Record, frozen=True, kw_only=True):
@@ -110,6 +133,8 @@ class RoundObject(Record, frozen=True, kw_only=True):
 
     round: Annotated[int, _says("Its number; 0 is the first, in which no seat sees another's ballot.")]
     agreement: Annotated[Share | None, _says("Share of pairs of its ballots in the same bracket; null below two.")]
+    entropy: Annotated[float, _says("Of its ballots' brackets, in bits: 0 if all agree, at most 2.")]
+    spread: Annotated[Score | None, _says("Its highest score less its lowest; null below two.")]
     moves: Annotated[tuple[MoveObject, ...], _says("Who changed the bracket in this round.")]
 
 

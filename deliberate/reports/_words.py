@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from deliberate.reports._facts import Other, ReadBack, absent_text, last_words
+from deliberate.reports._facts import Other, Raised, ReadBack, Round, absent_text, last_words
 from deliberate.types import (
     Absent,
     Ballot,
@@ -17,6 +17,7 @@ from deliberate.types import (
     Decided,
     Evaluation,
     Gate,
+    Move,
     Note,
     Review,
     Undecided,
@@ -26,16 +27,20 @@ from deliberate.types import (
 )
 
 __all__ = [
+    "also_put",
+    "apart_text",
     "flag_note",
     "gate_text",
     "hinges",
     "missing",
+    "move_text",
     "next_step",
     "normalized_text",
     "other_text",
     "other_words",
     "read_back_text",
     "reason_text",
+    "said_of",
     "score_text",
     "split",
     "tie_text",
@@ -90,6 +95,31 @@ _FLAGS = {
 def flag_note(flag: str) -> str:
     """What a flag tells its reader."""
     return _FLAGS.get(flag, flag.replace("_", " "))
+
+
+def apart_text(one: Round) -> str:
+    """How far apart the votes of a round are: ``"agreement 0.33, spread 25"``."""
+    agreement = "" if one.agreement is None else f"agreement {one.agreement:.2f}"
+    spread = "" if one.spread is None else f"spread {score_text(one.spread)}"
+    return ", ".join(text for text in (agreement, spread) if text)
+
+
+def move_text(move: Move, *, arrow: str = "→") -> str:
+    """Who moved, where to, and on what: ``"b: Fair → Good (to the majority, citing 1 finding)"``."""
+    told = ["to the majority"] if move.to_majority else []
+    told.append(f"citing {_count(len(move.cited), 'finding')}" if move.cited else "citing no finding")
+    return f"{move.seat}: {move.before.label} {arrow} {move.after.label} ({', '.join(told)})"
+
+
+def said_of(one: Raised) -> str:
+    """Who said what of a finding: ``"raised by a, agreed b, disputed c"``; empty if nobody is named."""
+    spoken = (("raised by", one.by), ("agreed", one.agreed), ("disputed", one.disputed))
+    return ", ".join(f"{what} {', '.join(seats)}" for what, seats in spoken if seats)
+
+
+def also_put(one: Raised) -> tuple[str, ...]:
+    """The other ways in which a merged finding was put: ``"b: no test (important)"``."""
+    return tuple(f"{seat}: {finding.title} ({finding.severity})" for seat, finding in one.others)
 
 
 def split(verdict: Verdict) -> str:

@@ -30,6 +30,7 @@ from deliberate.reports._words import (
     other_text,
     read_back_text,
     reason_text,
+    said_of,
     score_text,
     split,
     undecided_text,
@@ -165,11 +166,12 @@ def _parts(evaluation: Evaluation) -> list[str]:
 def _findings(evaluation: Evaluation) -> list[list[str]]:
     found = raised(evaluation)
     lines: list[str] = []
-    for finding, by, refuted in found[:_MOST_FINDINGS]:
+    for one in found[:_MOST_FINDINGS]:
+        finding = one.finding
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
         place = " · ".join(escaped(text) for text in (finding.dimension, finding.location or "") if text)
-        raisers = f" (raised by {escaped(', '.join(by))})" if by else ""
-        struck = " (refuted)" if refuted else ""
+        raisers = f" ({escaped(said_of(one))})" if said_of(one) else ""
+        struck = " (refuted)" if one.refuted else ""
         lines.append(f"- **{severity}** {place}{': ' if place else ''}{escaped(finding.title)}{raisers}{struck}")
     if len(found) > _MOST_FINDINGS:
         lines.append(f"- and {len(found) - _MOST_FINDINGS} more")

@@ -34,15 +34,19 @@ from deliberate.reports._facts import (
 )
 from deliberate.reports._matrix import Matrix, matrix_of
 from deliberate.reports._words import (
+    also_put,
+    apart_text,
     flag_note,
     gate_text,
     hinges,
+    move_text,
     next_step,
     normalized_text,
     other_text,
     other_words,
     read_back_text,
     reason_text,
+    said_of,
     score_text,
     split,
     tie_text,
@@ -127,6 +131,8 @@ def _template() -> Template:
     )
     names: dict[str, Any] = {
         "Bracket": Bracket,
+        "also_put": also_put,
+        "apart_text": apart_text,
         "bracket_of": bracket_of,
         "by_dimension": by_dimension,
         "casts": casts,
@@ -136,6 +142,7 @@ def _template() -> Template:
         "is_decided": _is_decided,
         "is_scored": _is_scored,
         "last_words": last_words,
+        "move_text": move_text,
         "next_step": next_step,
         "normalized_text": normalized_text,
         "other_text": other_text,
@@ -144,6 +151,7 @@ def _template() -> Template:
         "quorum": quorum,
         "read_back_text": read_back_text,
         "reason_text": reason_text,
+        "said_of": said_of,
         "rounds": rounds,
         "score_text": score_text,
         "severity_counts": severity_counts,

@@ -19,6 +19,7 @@ from deliberate.reports._objects import (
     EvaluationObject,
     FindingObject,
     GateObject,
+    MergedObject,
     MoveObject,
     PanelObject,
     PartObject,
@@ -39,6 +40,7 @@ from deliberate.types import (
     Evaluation,
     Finding,
     Gate,
+    Move,
     Part,
     Record,
     Scored,
@@ -173,9 +175,9 @@ def _panel(verdict: Verdict) -> PanelObject:
             RoundObject(
                 round=one.number,
                 agreement=one.agreement,
-                moves=tuple(
-                    MoveObject(seat=move.seat, before=_name(move.before), after=_name(move.after)) for move in one.moves
-                ),
+                entropy=one.entropy,
+                spread=None if one.spread is None else round(one.spread, 9),
+                moves=tuple(_move(move) for move in one.moves),
             )
             for one in rounds(verdict)
         ),
@@ -332,7 +334,22 @@ def _raised(one: Raised) -> RaisedObject:
     told: dict[str, Any] = msgspec.structs.asdict(one.finding)
     if one.refuted:
         told["flags"] = (*one.finding.flags, "refuted")
-    return RaisedObject(**told, raised_by=one.by)
+    others = tuple(
+        MergedObject(seat=seat, key=finding.key, severity=finding.severity, title=finding.title)
+        for seat, finding in one.others
+    )
+    return RaisedObject(**told, raised_by=one.by, agreed_by=one.agreed, disputed_by=one.disputed, merged=others)
+
+
+def _move(move: Move) -> MoveObject:
+    return MoveObject(
+        seat=move.seat,
+        before=_name(move.before),
+        after=_name(move.after),
+        direction=move.direction,
+        to_majority=move.to_majority,
+        cited=move.cited,
+    )
 
 
 def _usage(usage: Usage) -> UsageObject:

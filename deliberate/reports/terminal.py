@@ -33,16 +33,20 @@ from deliberate.reports._facts import (
 from deliberate.reports._matrix import Matrix, matrix_of
 from deliberate.reports._screen import Column, Screen
 from deliberate.reports._words import (
+    also_put,
+    apart_text,
     flag_note,
     gate_text,
     hinges,
     missing,
+    move_text,
     next_step,
     normalized_text,
     other_text,
     other_words,
     read_back_text,
     reason_text,
+    said_of,
     score_text,
     split,
     tie_text,
@@ -205,11 +209,8 @@ def _rounds(screen: Screen, verdict: Verdict) -> None:
         votes = [
             Text.assemble(screen.bracket(bracket), f" {screen.signs.times}{count}") for bracket, count in counts
         ] or [Text("no votes")]
-        agreement = [] if one.agreement is None else [Text(f"agreement {one.agreement:.2f}")]
-        moves = [
-            screen.shown(f"{move.seat}: {move.before.label} {screen.signs.arrow} {move.after.label}")
-            for move in one.moves
-        ]
+        agreement = [] if one.agreement is None else [Text(apart_text(one))]
+        moves = [screen.shown(move_text(move, arrow=screen.signs.arrow)) for move in one.moves]
         screen.labeled(f"ROUND {one.number + 1}", screen.joined([*votes, *agreement, *moves]))
     spoken = [other for other in others(verdict) if other.seat not in {seat.name for seat in verdict.panel.voters}]
     for other in spoken:
@@ -232,7 +233,7 @@ def _decided(screen: Screen, verdict: Verdict, decision: Decided, ids: dict[str,
     number = quorum(verdict)
     by = [f"by {verdict.panel.rules.rule}, quorum {number.valid} of {number.seats} ({number.needed} needed)"]
     found = rounds(verdict)
-    by += [f"agreement {one.agreement:.2f}" for one in found if len(found) == 1 and one.agreement is not None]
+    by += [apart_text(one) for one in found if len(found) == 1 and one.agreement is not None]
     screen.labeled("", screen.joined([Text(fact) for fact in by]))
     for at, sentence in enumerate(hinges(verdict)):
         screen.labeled("" if at else "HINGES ON", screen.shown(sentence))
@@ -328,16 +329,17 @@ def _headline(screen: Screen, bracket: Bracket, score: float) -> Text:
 
 
 def _findings(screen: Screen, findings: Sequence[Raised]) -> None:
-    for at, (finding, by, refuted) in enumerate(findings):
+    for at, one in enumerate(findings):
+        finding = one.finding
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
         places = [text for text in (finding.dimension, finding.location or "") if text]
         head = [
             Text.assemble(screen.shown(f"{finding.id} "), (severity, _SEVERITY_STYLES[finding.severity])),
             *(screen.shown(place) for place in places),
         ]
-        if by:
-            head.append(screen.shown(f"raised by {', '.join(by)}"))
-        if refuted:
+        if said_of(one):
+            head.append(screen.shown(said_of(one)))
+        if one.refuted:
             head.append(Text("refuted: it does not count"))
         screen.labeled("" if at else "FINDINGS", screen.joined(head))
         screen.labeled("", screen.shown(finding.title, "bold"))
@@ -348,6 +350,8 @@ def _findings(screen: Screen, findings: Sequence[Raised]) -> None:
             screen.labeled("", screen.shown(finding.description))
         if finding.fix:
             screen.labeled("", screen.shown(f"fix: {finding.fix}"))
+        for text in also_put(one):
+            screen.labeled("", screen.shown(f"merged with {text}", "dim"))
     if findings:
         screen.blank()
 

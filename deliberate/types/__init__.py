@@ -59,6 +59,7 @@ from deliberate.types.event import (
     RunStarted,
     SeatAbsent,
 )
+from deliberate.types.merged import Merged, Voiced, merged, same_finding
 from deliberate.types.panel import (
     Duty,
     Judge,
@@ -150,6 +151,7 @@ __all__ = [
     "Key",
     "Later",
     "Levels",
+    "Merged",
     "Move",
     "Note",
     "Outcome",
@@ -182,6 +184,7 @@ __all__ = [
     "UnscoredWhy",
     "Usage",
     "Verdict",
+    "Voiced",
     "Vote",
     "Wave",
     "adjusted_ballot",
@@ -196,11 +199,13 @@ __all__ = [
     "finite",
     "form_at",
     "laid_out",
+    "merged",
     "midpoint",
     "normalize",
     "parse_scale",
     "role_at",
     "round_at",
+    "same_finding",
     "same_name",
     "seat_at",
     "state_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Literal, NamedTuple
 
@@ -16,11 +16,13 @@ from deliberate.types.ballot import (
     Ballot,
     BallotState,
     Heard,
+    Review,
     Usage,
     ask_id,
     seat_at,
     state_of,
 )
+from deliberate.types.merged import Merged, Voiced, merged, most_severe
 from deliberate.types.panel import Panel, Seat, Spend
 from deliberate.types.scale import Bracket
 
@@ -127,12 +129,23 @@ class Vote(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A seat that changed its bracket from one round to the next."""
+    """A seat that changed its bracket from one round to the next.
+
+    ``to_majority`` says that it moved to the bracket most of the others held in the round before; ``cited`` are the
+    keys of the findings that came new with it and quote the output: without one, it moved on words alone.
+    """
 
     seat: str
     round: int
     before: Bracket
     after: Bracket
+    to_majority: bool = False
+    cited: tuple[str, ...] = ()
+
+    @property
+    def direction(self) -> Literal["up", "down"]:
+        """Whether the bracket became better or worse."""
+        return "up" if self.after > self.before else "down"
 
 
 class Verdict(Record, frozen=True, kw_only=True):
@@ -192,14 +205,75 @@ class Verdict(Record, frozen=True, kw_only=True):
     @property
     def moves(self) -> tuple[Move, ...]:
         """Every change of bracket between a seat's successive ballots."""
-        seen: dict[str, Bracket] = {}
+        seen: dict[str, Ballot] = {}
         found: list[Move] = []
         for number, ballots in sorted(self.rounds.items()):
+            before = dict(seen)
             for seat, ballot in ballots.items():
-                if seat in seen and seen[seat] != ballot.bracket:
-                    found.append(Move(seat, number, seen[seat], ballot.bracket))
-                seen[seat] = ballot.bracket
+                if seat in before and before[seat].bracket != ballot.bracket:
+                    peers = [other.bracket for name, other in before.items() if name != seat]
+                    found.append(
+                        Move(
+                            seat,
+                            number,
+                            before[seat].bracket,
+                            ballot.bracket,
+                            to_majority=2 * peers.count(ballot.bracket) > len(peers),
+                            cited=_cited(before[seat], ballot),
+                        )
+                    )
+                seen[seat] = ballot
         return tuple(found)
+
+    @property
+    def findings(self) -> tuple[Merged, ...]:
+        """What the counted ballots found, in seat order, those that mean the same merged, with who said what of it."""
+        last = {vote.id for vote in self.votes}
+        spoken = [
+            (at, ask, Voiced(ask.seat, finding))
+            for ask in sorted(self.asks, key=lambda ask: ask.round)
+            if (at := ask_id(ask)) in self.answers and isinstance(ballot := self.answers[at].reply, Ballot)
+            for finding in ballot.findings
+        ]
+        at_of = {id(voiced): (at, ask) for at, ask, voiced in spoken}
+        order = {seat.name: place for place, seat in enumerate(self.panel.seats)}
+        groups = merged([voiced for _, _, voiced in spoken])
+        found: list[tuple[int, Merged]] = []
+        for group in groups:
+            now = [one for one in group if at_of[id(one)][0] in last]
+            if now:
+                asked = [at_of[id(one)] for one in group]
+                first = min(order[one.seat] for one in now)
+                found.append((first, self._merged(group, now, asked)))
+        return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+
+    def _merged(self, group: Sequence[Voiced], now: Sequence[Voiced], asked: Sequence[tuple[AskId, Ask]]) -> Merged:
+        """One group: who put it so before reading it from a peer, and who after."""
+        said = {at for at, _ in asked}
+        raised: list[str] = []
+        agreed: list[str] = []
+        for one, (_, ask) in zip(group, asked, strict=True):
+            if one.seat not in raised and one.seat not in agreed:
+                (agreed if said.intersection(ask.shows) else raised).append(one.seat)
+        keys = {one.finding.key for one in group}
+        disputed: list[str] = []
+        for at, answer in self.answers.items():
+            if isinstance(review := answer.reply, Review):
+                if keys.intersection(review.refuted):
+                    disputed.append(seat_at(at))
+                elif keys.intersection(review.confirmed):
+                    agreed.append(seat_at(at))
+        worst = most_severe(one.finding for one in now)
+        struck = () if self.close is None else self.close.struck
+        others = {one.finding.key: one for one in reversed(group) if one.finding.key != worst.key}
+        return Merged(
+            finding=worst,
+            raised=tuple(raised),
+            agreed=tuple(agreed),
+            disputed=tuple(disputed),
+            others=tuple(reversed(others.values())),
+            refuted=keys <= set(struck),
+        )
 
     @property
     def dissent(self) -> tuple[Vote, ...]:
@@ -239,6 +313,16 @@ class Verdict(Record, frozen=True, kw_only=True):
     def digest(self) -> str:
         """Sha-256 of the decision bytes."""
         return hashlib.sha256(self.decision_bytes).hexdigest()
+
+
+def _cited(before: Ballot, after: Ballot) -> tuple[str, ...]:
+    """The keys of findings that are new and quote the output."""
+    old = {finding.key for finding in before.findings}
+    return tuple(
+        finding.key
+        for finding in after.findings
+        if finding.key not in old and finding.quote and "quote_not_found" not in finding.flags
+    )
 
 
 def _reason(answer: Answer) -> str:

@@ -89,7 +89,7 @@ def page() -> str:
             fields = {}
         elif name == "RaisedObject":
             said += " A [finding](#finding), and:"
-            fields = {"raised_by": fields["raised_by"]}
+            fields = {name: fields[name] for name in ("raised_by", "agreed_by", "disputed_by", "merged")}
         lines += ["", f"### {_named(name)}", "", said]
         lines += ["", "| field | type | |", "| --- | --- | --- |"] if fields else []
         lines += [

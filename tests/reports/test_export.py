@@ -131,7 +131,7 @@ def test_a_summary_tells_what_was_heard_besides_the_votes() -> None:
     assert "- Heard: verifier checker&#58; confirms 0 findings, refutes 1 finding" in text
     assert "- Heard: chair head&#58; Good, 70" in text
     assert "The drift is gone" not in text
-    assert "Rounds half up, not half to even (raised by b) (refuted)" in text
+    assert "Rounds half up, not half to even (raised by b, disputed checker) (refuted)" in text
 
 
 def test_hostile_text_is_no_markdown() -> None:

@@ -28,7 +28,7 @@ from tests.reports.scripted import (
 FIELDS = {
     "object": "status why flags bracket score normalized numbers rule tie path rounds because quorum votes counts "
     "dissent sensitivity contested tied evaluation usage run ledger digest digests",
-    "round": "round agreement moves",
+    "round": "round agreement entropy spread moves",
     "quorum": "needed valid seats",
     "vote": "seat judge model family round bracket score reason dimensions findings status absent usage requested "
     "effective",
@@ -81,7 +81,9 @@ def test_a_decided_panel() -> None:
     )
     assert found["normalized"] == pytest.approx(found["score"] / 100)
     assert found["numbers"]["nearest"] == found["score"]
-    assert found["rounds"] == [{"round": 0, "agreement": pytest.approx(1 / 3), "moves": []}]
+    assert found["rounds"] == [
+        {"round": 0, "agreement": pytest.approx(1 / 3), "entropy": 0.918295834, "spread": 26.0, "moves": []}
+    ]
     assert found["quorum"] == {"needed": 2, "valid": 3, "seats": 3}
     assert [(vote["seat"], vote["bracket"], vote["status"]) for vote in found["votes"]] == [
         ("opus-5", "good", "voted"),
@@ -140,7 +142,9 @@ def test_rounds_carry_their_moves() -> None:
         )
     )
     assert [one["agreement"] for one in found["rounds"]] == [0.0, 1.0]
-    assert found["rounds"][1]["moves"] == [{"seat": "b", "before": "poor", "after": "good"}]
+    assert found["rounds"][1]["moves"] == [
+        {"seat": "b", "before": "poor", "after": "good", "direction": "up", "to_majority": True, "cited": []}
+    ]
     assert [(vote["round"], vote["seat"]) for vote in found["votes"]] == [(0, "a"), (0, "b"), (1, "a"), (1, "b")]
 
 

@@ -122,8 +122,8 @@ def test_who_changed_its_bracket_moved() -> None:
     one = verdict({"a": POOR, "b": GOOD}, {"a": FAIR, "b": GOOD}, {"a": GOOD, "b": FAIR})
     assert one.moves == (
         Move("a", 1, Bracket.POOR, Bracket.FAIR),
-        Move("a", 2, Bracket.FAIR, Bracket.GOOD),
-        Move("b", 2, Bracket.GOOD, Bracket.FAIR),
+        Move("a", 2, Bracket.FAIR, Bracket.GOOD, to_majority=True),
+        Move("b", 2, Bracket.GOOD, Bracket.FAIR, to_majority=True),
     )
 
 
