@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import msgspec
 
 from deliberate import plugins
 from deliberate.cli._exits import say
+from deliberate.cli._live import Progress, following, shows_tables
 from deliberate.cli._read import addresses, case_text, policies_of, quorum_of, text_or_file
 from deliberate.cli._result import baseline_score, print_result, result_for
 from deliberate.cli._table import print_json, print_lines
@@ -26,15 +28,12 @@ from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Imprint, ReadBack, checked
 from deliberate.types import (
     BRACKETS,
-    BallotCast,
     Case,
-    Event,
     Panel,
     Param,
     Plan,
     Record,
     Rules,
-    SeatAbsent,
     Spec,
     bracket_named,
 )
@@ -93,7 +92,8 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     for path in asked.out or ():
         checked(path)
     case, plan = _case_and_plan(asked, library, loaded)
-    heard = _Heard(shown=sys.stderr.isatty() and not asked.as_json)
+    tables = shows_tables() and not asked.as_json
+    heard = Progress(lines=sys.stderr.isatty() and not tables and not asked.as_json)
     session = Session(
         ledger=asked.ledger,
         max_cost_usd=asked.max_cost,
@@ -116,7 +116,8 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
                 _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
                 return 0
             baseline = None if asked.baseline is None else await baseline_score(session.ledger.reader, asked.baseline)
-            evaluation = await session.evaluate(case, evaluator)
+            async with following(heard, lambda: session.under_way) if tables else nullcontext():
+                evaluation = await session.evaluate(case, evaluator)
             cast_at = await session.read_back(evaluation) if heard.read_back else ()
     except LedgerError as error:
         error.spent = bool(heard.run)  # once the run has begun somebody may have been asked
@@ -288,29 +289,3 @@ def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
     unknown = f"unknown ({', '.join(estimate.unpriced)})" if estimate.unpriced else ""
     cost = unknown or f"${estimate.expected_usd:.4f} expected, ${estimate.low_usd:.4f} to ${estimate.worst_usd:.4f}"
     print_lines(f"{calls}, {tokens}, cost {cost}; nothing was asked")
-
-
-class _Heard:
-    """Counts what happens while it happens, and says it on a terminal."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self._shown = shown
-        self.run = ""
-        self.votes = 0
-        self.read_back = 0
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case BallotCast():
-                self.votes += 1
-                self.read_back += event.read_back
-                told = "  (read back)" if event.read_back else ""
-                self._say(f"  {event.seat}: {event.bracket.label} {event.score:.0f}{told}")
-            case SeatAbsent():
-                self._say(f"  {event.seat}: {event.state} ({event.detail})")
-            case _:
-                self.run = getattr(event, "run", self.run)
-
-    def _say(self, text: str) -> None:
-        if self._shown:
-            say(text)

@@ -28,7 +28,7 @@ from deliberate.evaluators import Evaluator, assess, fingerprint_of, plan_of
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.evaluators.similarity import Similarity
 from deliberate.gates import INCOMPLETE, verdicts_of
-from deliberate.judging import JudgeActors, Purse
+from deliberate.judging import JudgeActors, Purse, UnderWay
 from deliberate.ledger import Ledger, default_path, open_ledger
 from deliberate.library import Library
 from deliberate.providers._base import Provider
@@ -186,7 +186,7 @@ class Session:
                 call_seconds=self._call_seconds,
                 ends=ends,
             )
-            self._open = _Open(runtime, ledger, providers)
+            self._open = _Open(runtime, ledger, providers, judges)
             self._stack = stack.pop_all()
         return self
 
@@ -205,6 +205,11 @@ class Session:
     def spent_usd(self) -> float:
         """What was spent so far, where a budget was given."""
         return self._purse.spent
+
+    @property
+    def under_way(self) -> tuple[UnderWay, ...]:
+        """The asks that are not answered yet, and what each waits for."""
+        return self._opened.judges.under_way
 
     async def evaluate(
         self,
@@ -256,13 +261,18 @@ class Session:
             if evaluator is None:
                 msg = "a stream is open only within its 'async with'"
                 raise RuntimeError(msg)
-            return await self._evaluated(case, evaluator, run=run, previous=None)
+            return await self._evaluated(case, evaluator, run=run, previous=None, emit=emit)
 
         async def end(status: Literal["ok", "incomplete", "interrupted"]) -> None:
             await self._opened.ledger.end(run, status)
             self._emit(RunEnded(run=run, status=status))
 
-        return Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or 16))
+        def emit(event: Event) -> None:
+            self._emit(event)
+            stream.tell(event)
+
+        stream = Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or 16))
+        return stream
 
     def evaluator_of(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
         """The evaluator a plan amounts to.
@@ -322,13 +332,20 @@ class Session:
         return run
 
     async def _evaluated(
-        self, case: Case, evaluator: Evaluator, *, run: str, previous: Evaluation | None
+        self,
+        case: Case,
+        evaluator: Evaluator,
+        *,
+        run: str,
+        previous: Evaluation | None,
+        emit: Callable[[Event], None] | None = None,
     ) -> Evaluation:
         opened = self._opened
+        emit = emit or self._emit
         name = case.id or case.digest[:8]
         with structlog.contextvars.bound_contextvars(run=run, case=name):
-            self._emit(CaseStarted(case=name))
-            runtime = msgspec.structs.replace(opened.runtime, run=run)
+            emit(CaseStarted(case=name))
+            runtime = msgspec.structs.replace(opened.runtime, run=run, emit=emit)
             asked = Key(digest_of(["case", case]))
             opened.ledger.put(asked, "Case", msgspec.json.encode(case))
             opened.ledger.place(f"{name}/case", asked, run=run)
@@ -386,6 +403,7 @@ class _Open(NamedTuple):
     runtime: Runtime
     ledger: Ledger
     providers: Providers
+    judges: JudgeActors
 
 
 def _ledger_path(ledger: str | Path | None, env: Mapping[str, str], *, replaying: bool) -> str | Path:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack, suppress
 from types import TracebackType
 from typing import Literal, Self
 
@@ -11,7 +12,7 @@ import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 
 from deliberate.runtime import task_group
-from deliberate.types import Case, Evaluation
+from deliberate.types import Case, Evaluation, Event
 
 __all__ = ["Stream"]
 
@@ -27,6 +28,9 @@ class Stream:
         evaluate: Evaluates one case.
         end: Ends the run, told how.
         width: Cases open at once.
+
+    What happens meanwhile is in ``events``; read it in a task beside the one that takes the results, for results wait
+    until they are taken.
     """
 
     def __init__(
@@ -45,11 +49,30 @@ class Stream:
         self._width = width
         self._turn = anyio.Lock()
         self._stack = AsyncExitStack()
+        self._heard = ExitStack()
         self._finished = False
+        self._working = 0
+        self._listeners: list[MemoryObjectSendStream[Event]] = []
         self.run = ""
+
+    @property
+    def events(self) -> AsyncIterator[Event]:
+        """Every event from now on, until the last case is done: cases, votes, absences, rounds, results."""
+        send, receive = anyio.create_memory_object_stream[Event](math.inf)
+        self._listeners.append(send)
+        self._heard.callback(receive.close)
+        return aiter(receive)
+
+    def tell(self, event: Event) -> None:
+        """Passes an event on to whoever listens."""
+        for listener in self._listeners:
+            with suppress(anyio.BrokenResourceError):  # it no longer listens
+                listener.send_nowait(event)
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._heard)
+            stack.callback(self._close_events)
             self.run = await self._begin()
             stack.push_async_callback(self._ended)
             send, self._results = anyio.create_memory_object_stream[_Result](0)
@@ -57,6 +80,7 @@ class Stream:
             tasks = await stack.enter_async_context(task_group())
             stack.callback(tasks.cancel_scope.cancel)
             async with send:
+                self._working = self._width
                 for number in range(self._width):
                     tasks.start_soon(self._work, send.clone(), name=f"case worker {number}")
             self._stack = stack.pop_all()
@@ -77,18 +101,27 @@ class Stream:
             self._finished = True
             raise StopAsyncIteration from None
 
+    def _close_events(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+
     async def _ended(self) -> None:
         with anyio.CancelScope(shield=True):
             await self._end("ok" if self._finished else "interrupted")
 
     async def _work(self, results: MemoryObjectSendStream[_Result]) -> None:
-        async with results:
-            while True:
-                async with self._turn:
-                    case = await self._cases.next()
-                if case is None:
-                    return
-                await results.send((case, await self._evaluate(case)))
+        try:
+            async with results:
+                while True:
+                    async with self._turn:
+                        case = await self._cases.next()
+                    if case is None:
+                        return
+                    await results.send((case, await self._evaluate(case)))
+        finally:
+            self._working -= 1
+            if not self._working:
+                self._close_events()
 
 
 class _Source:

@@ -160,6 +160,8 @@ class _Sitting:
                     seat=ask.seat,
                     bracket=reply.bracket,
                     score=reply.score,
+                    dimensions=reply.dimensions,
+                    usage=answer.usage,
                     read_back=self._runtime.steps.was_read_back(answer.key),
                 )
             )

@@ -4,7 +4,7 @@ A post comes in, an answer goes out: ``key`` names the question, ``_prompt`` wri
 retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all.
 """
 
-from deliberate.judging._actors import JudgeActors
+from deliberate.judging._actors import JudgeActors, UnderWay
 from deliberate.judging._fence import SLOT, visible
 from deliberate.judging._limit import Limit
 from deliberate.judging._post import post_of
@@ -20,6 +20,7 @@ __all__ = [
     "JudgeActors",
     "Limit",
     "Purse",
+    "UnderWay",
     "addresses_judges",
     "asked_dimensions",
     "digest_of_prompt",

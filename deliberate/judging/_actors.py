@@ -9,23 +9,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, NamedTuple
 
 import anyio
 import structlog
 from anyio.abc import TaskGroup
 
 from deliberate.errors import DeliberateError
-from deliberate.judging._ask import Doors, absent_answer, ask
+from deliberate.judging._ask import Doors, Standing, absent_answer, ask
 from deliberate.judging._limit import Limit
 from deliberate.judging._purse import Purse
 from deliberate.providers._base import Provider
 from deliberate.runtime import Ledger, Post, Steps
 from deliberate.types import Absent, Answer, Judge, Later
 
-__all__ = ["JudgeActors"]
+__all__ = ["JudgeActors", "UnderWay"]
 
 _MOST_FAILURES = 5
 """Failed asks in a row after which a judge is parked for the session."""
+
+
+class UnderWay(NamedTuple):
+    """An ask that is not answered yet: waiting for a place, asked, or waiting ``seconds`` more to be asked again."""
+
+    case: str
+    seat: str
+    model: str
+    state: Literal["queued", "asked", "waiting"]
+    why: str
+    seconds: float
 
 
 class Latch:
@@ -53,6 +65,8 @@ class Letter:
 
     def __init__(self, post: Post, *, latch: Latch) -> None:
         self.post = post
+        self.standing = Standing()
+        self.answered = False
         self.answer: Answer | Later = absent_answer(post, "crashed", "the ask was withdrawn")
         self._context = structlog.contextvars.get_contextvars()
         self._latch = latch
@@ -68,16 +82,18 @@ class Letter:
     def settle(self, answer: Answer | Later) -> None:
         """Answers at once, without an actor."""
         self.answer = answer
+        self.answered = True
         self._latch.count_down()
 
-    async def deliver(self, work: Callable[[Post], Awaitable[Answer | Later]]) -> None:
+    async def deliver(self, work: Callable[[Letter], Awaitable[Answer | Later]]) -> None:
         """Runs the ask within the caller's scope and opens the latch, whatever comes."""
         try:
             if not self._withdrawn:
                 with anyio.CancelScope() as self._scope, structlog.contextvars.bound_contextvars(**self._context):
-                    self.answer = await work(self.post)
+                    self.answer = await work(self)
         finally:
             self._scope = None
+            self.answered = True
             self._latch.count_down()
 
 
@@ -130,14 +146,16 @@ class JudgeActor:
             if not self._workers:
                 self._inbox.close()
 
-    async def _answer(self, post: Post) -> Answer | Later:
-        return await self._steps.step(post.key, lambda: self._ask(post), record=Answer, keep=lambda one: one.lasting)
+    async def _answer(self, letter: Letter) -> Answer | Later:
+        key = letter.post.key
+        return await self._steps.step(key, lambda: self._ask(letter), record=Answer, keep=lambda one: one.lasting)
 
-    async def _ask(self, post: Post) -> Answer:
+    async def _ask(self, letter: Letter) -> Answer:
+        post = letter.post
         if self.parked:
             return absent_answer(post, "transport", f"parked after {_MOST_FAILURES} failures in a row")
         try:
-            answer = await ask(post, self._doors)
+            answer = await ask(post, self._doors, standing=letter.standing)
         except DeliberateError as error:
             answer = absent_answer(post, "transport", str(error))
         except Exception as error:  # noqa: BLE001  all: one seat must never take the panel with it; the cause stays on the vote
@@ -180,6 +198,25 @@ class JudgeActors:
         self._most_in_flight = most_in_flight
         self._actors: dict[Judge, JudgeActor] = {}
         self._limits: dict[str, Limit] = {}
+        self._open: set[Letter] = set()
+
+    @property
+    def under_way(self) -> tuple[UnderWay, ...]:
+        """What is not answered yet, by case and seat."""
+        now = anyio.current_time()
+        found = [
+            UnderWay(
+                letter.post.case.id or letter.post.case.digest[:8],
+                letter.post.ask.seat,
+                letter.post.judge.model,
+                letter.standing.state,
+                letter.standing.why,
+                max(0.0, letter.standing.until - now) if letter.standing.state == "waiting" else 0.0,
+            )
+            for letter in self._open
+            if not letter.answered
+        ]
+        return tuple(sorted(found))
 
     async def ask(self, posts: Sequence[Post]) -> tuple[Answer | Later, ...]:
         """An answer or a ``Later`` for each post, in their order; never raises for one seat.
@@ -188,11 +225,13 @@ class JudgeActors:
         """
         latch = Latch(len(posts))
         letters = [Letter(post, latch=latch) for post in posts]
+        self._open.update(letters)
         try:
             for letter in letters:
                 await self._post(letter)
             await latch.wait_open()
         finally:
+            self._open.difference_update(letters)
             for letter in letters:
                 letter.withdraw()
         return tuple(letter.answer for letter in letters)

@@ -24,7 +24,7 @@ from deliberate.providers._base import Provider, Request, Response
 from deliberate.runtime import Ledger, Post
 from deliberate.types import Absent, AbsentReason, Answer, Attempt, Reply, Usage
 
-__all__ = ["MOST_ATTEMPTS", "Doors", "absent_answer", "ask"]
+__all__ = ["MOST_ATTEMPTS", "Doors", "Standing", "absent_answer", "ask"]
 
 MOST_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.5
@@ -42,9 +42,21 @@ class Doors(NamedTuple):
     secret: bytes
 
 
-async def ask(post: Post, doors: Doors) -> Answer:
+class Standing:
+    """Where an ask is right now: told to whoever watches, and nothing depends on it.
+
+    ``until`` is when a wait ends, on the event loop's clock, and ``why`` what it waits for.
+    """
+
+    def __init__(self) -> None:
+        self.state: Literal["queued", "asked", "waiting"] = "queued"
+        self.until = 0.0
+        self.why = ""
+
+
+async def ask(post: Post, doors: Doors, *, standing: Standing | None = None) -> Answer:
     """The judge's answer to a post, or its absence with the real cause; never raises for what a provider does."""
-    asking = _Asking(post, doors)
+    asking = _Asking(post, doors, standing or Standing())
     started = anyio.current_time()
     reply: Reply = Absent(reason="deadline", detail=f"no reply within {post.deadline_seconds:g} s")
     with anyio.move_on_after(post.session_seconds) as scope:
@@ -65,8 +77,9 @@ async def ask(post: Post, doors: Doors) -> Answer:
 class _Asking:
     """The state of one ask: what was tried, what it took."""
 
-    def __init__(self, post: Post, doors: Doors) -> None:
+    def __init__(self, post: Post, doors: Doors, standing: Standing) -> None:
         self._post = post
+        self._standing = standing
         self._doors = doors
         self._request = request_of(post)
         self._ends = 0.0
@@ -86,7 +99,9 @@ class _Asking:
         """The reply, or its absence; ``scope`` gets its deadline when the ask first has a place."""
         while True:
             try:
+                self._standing.state = "queued"
                 async with self._doors.limit:
+                    self._standing.state = "asked"
                     if not self.number:
                         scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
                         self._ends = scope.deadline
@@ -95,6 +110,12 @@ class _Asking:
                 wait = self._wait(error)
                 if wait is None:
                     return Absent(reason="transport", detail=str(error))
+                limited = error.status == 429  # noqa: PLR2004  too many requests
+                self._standing.until, self._standing.why = (
+                    anyio.current_time() + wait,
+                    "rate limit" if limited else "retry",
+                )
+                self._standing.state = "waiting"
                 await anyio.sleep(wait)
                 continue
             except ProviderError as error:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deliberate.reports._facts import Imprint, ReadBack
+    from deliberate.reports._screen import Screen
+    from deliberate.reports._words import score_text
     from deliberate.reports.export import ENDINGS, checked, summary, write
     from deliberate.reports.html import review_page
     from deliberate.reports.result import VerdictObject, encode, schema, verdict_object
@@ -24,12 +26,14 @@ __all__ = [
     "ENDINGS",
     "Imprint",
     "ReadBack",
+    "Screen",
     "VerdictObject",
     "agreement_matrix",
     "checked",
     "encode",
     "review_page",
     "schema",
+    "score_text",
     "show",
     "summary",
     "verdict_object",
@@ -38,6 +42,8 @@ __all__ = [
 
 _HOMES = {
     "deliberate.reports._facts": ("Imprint", "ReadBack"),
+    "deliberate.reports._screen": ("Screen",),
+    "deliberate.reports._words": ("score_text",),
     "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
     "deliberate.reports.html": ("review_page",),
     "deliberate.reports.result": ("VerdictObject", "encode", "schema", "verdict_object"),

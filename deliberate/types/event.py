@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deliberate.types._record import Record
-from deliberate.types.ballot import AskId, BallotState
+from deliberate.types.ballot import AskId, BallotState, DimensionScore, Usage
 from deliberate.types.scale import Bracket
 
 __all__ = [
@@ -33,13 +33,15 @@ class CaseStarted(Record, frozen=True, kw_only=True, tag=True):
 
 
 class BallotCast(Record, frozen=True, kw_only=True, tag=True):
-    """A seat voted; ``read_back`` says that the vote was already in the ledger."""
+    """A seat voted; ``read_back`` says that the vote was already in the ledger, ``usage`` what it took then."""
 
     case: str
     at: AskId
     seat: str
     bracket: Bracket
     score: float
+    dimensions: tuple[DimensionScore, ...] = ()
+    usage: Usage = Usage()
     read_back: bool = False
 
 

@@ -174,15 +174,22 @@ def on_terminal(folder: Path, *arguments: str, **env: str) -> Result:
     return Result(process.returncode, b"".join(chunks).decode().replace("\r\n", "\n"), "")
 
 
-def test_on_a_terminal_votes_are_told_as_they_come_in_color_and_nothing_else_is_a_code(
-    folder: Path, hostile: str
-) -> None:
+def test_on_a_terminal_a_table_follows_the_panel_and_is_gone_when_the_result_comes(folder: Path, hostile: str) -> None:
     found = on_terminal(folder, *asked(hostile), NO_COLOR="")
     assert found.code == 0
     assert COLORS.search(found.out)
     plain = COLORS.sub("", found.out)
-    check_harmless(plain)
-    lines = plain.splitlines()
+    drawn, _, after = plain.rpartition("\x1b[?25h")
+    assert "4 open" in drawn  # the table, as it stood before anybody had voted
+    after = re.sub(r"(?:\x1b\[1A|\x1b\[2K|\r)+", "", after, count=1)  # and how it is taken away
+    check_harmless(after)
+
+
+def test_a_terminal_that_moves_no_cursor_gets_a_line_a_vote(folder: Path, hostile: str) -> None:
+    found = on_terminal(folder, *asked(hostile), NO_COLOR="1")
+    assert found.code == 0
+    check_harmless(found.out)
+    lines = found.out.splitlines()
     assert {"  good: Good 63", "  good-2: Good 63", "  fair: Fair 38"} <= set(lines)
     assert any(line.startswith("  refuse: unread (") for line in lines)
 

@@ -15,7 +15,19 @@ from deliberate.evaluators import Exact, Script
 from deliberate.library import Library
 from deliberate.providers._base import Request
 from deliberate.providers.scripted import Scripted
-from deliberate.types import Evaluation, Event, Judge, Plan, PlanPart, ResultReached, RunEnded, Seat, Spec, Verdict
+from deliberate.types import (
+    BallotCast,
+    Evaluation,
+    Event,
+    Judge,
+    Plan,
+    PlanPart,
+    ResultReached,
+    RunEnded,
+    Seat,
+    Spec,
+    Verdict,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -118,6 +130,29 @@ async def test_many_cases_stream_out_as_they_finish(library: Library, ledger: Pa
                     assert review.score is not None
                     found.append(case.output)
         assert sorted(found) == (["0", "1", "2", "3", "4"] if place < 2 else [])
+
+
+async def test_a_stream_tells_its_events_beside_its_results(library: Library) -> None:
+    heard: list[Event] = []
+    others: list[Event] = []
+    async with Session(
+        ledger=":memory:", library=library, judge="scripted/good", env={}, on_event=others.append
+    ) as session:
+        async with session.stream(Case(id=str(number), output="x") for number in range(3)) as stream:
+            events, more = stream.events, stream.events
+            async with anyio.create_task_group() as tasks:
+
+                async def listen() -> None:
+                    async for event in events:
+                        heard.append(event)  # noqa: PERF401  as they come
+
+                tasks.start_soon(listen)
+                await more.aclose()  # type: ignore[attr-defined]
+                found = [case.id async for case, _ in stream]
+        assert sorted(found) == ["0", "1", "2"]
+    assert sum(isinstance(event, BallotCast) for event in heard) == 3
+    assert sum(isinstance(event, ResultReached) for event in heard) == 3
+    assert [event for event in others if event in heard] == heard
 
 
 async def test_leaving_a_stream_early_leaves_nothing_running(library: Library, ledger: Path) -> None:
