@@ -227,6 +227,16 @@ def judge_ping(
     _call(ctx, "_ping", "ping")
 
 
+@judge.command("new")
+def judge_new(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Its name.", metavar="NAME")],
+    model: Annotated[str | None, typer.Option(help="The model it always uses; without, the panel's.")] = None,
+) -> None:
+    """Writes an agent card to fill in, into .agents/agents."""
+    _call(ctx, "_new", "new_judge")
+
+
 @panel.command("ls")
 def panel_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
     """Lists all panels."""
@@ -237,6 +247,17 @@ def panel_ls(ctx: typer.Context, as_json: JsonFlag = False) -> None:
 def panel_show(ctx: typer.Context, name: NameArgument, as_json: JsonFlag = False) -> None:
     """Shows a panel: seats, protocol, rules."""
     _call(ctx, "_catalog", "show_panel")
+
+
+@panel.command("new")
+def panel_new(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Its name.", metavar="NAME")],
+    judge: Annotated[list[str] | None, typer.Option(help="A model; one seat each.", metavar="MODEL")] = None,
+    rubric: Annotated[str, typer.Option(help="How it judges.")] = "general",
+) -> None:
+    """Writes a panel to change, into .agents/agents."""
+    _call(ctx, "_new", "new_panel")
 
 
 @evaluator.command("ls")
