@@ -42,6 +42,9 @@ quorum: majority             # or all, or a number of seats
 independence: 1              # model families that must have voted
 """
 
+_ANY = "scripted/good"
+"""Stands for the model that comes with the panel, while the file is checked."""
+
 _AGENTS = ("sceptic", "domain-checker", "generalist")
 
 
@@ -66,7 +69,7 @@ async def new_panel(*, name: str, judge: Sequence[str] | None, rubric: str) -> i
     text = _PANEL.format(name=name, rubric=rubric, seats="\n".join(f"  - {seat}" for seat in seats))
     _write(path, text)
     try:
-        Library(workspace=Path.cwd()).panel(str(path))
+        Library(workspace=Path.cwd()).panel(str(path), model=None if judge else _ANY)
     except ConfigError:
         path.unlink()
         raise
