@@ -6,7 +6,7 @@ from random import Random
 
 from deliberate.protocols._advance import protocol_of
 from deliberate.protocols._live import play
-from deliberate.types import Ask, Ballot, Bracket, CallRange, Case, Note, Panel, Reply, Review, midpoint
+from deliberate.types import Ask, Ballot, Bracket, CallRange, Case, Finding, Note, Panel, Reply, Review, midpoint
 
 __all__ = ["price"]
 
@@ -45,4 +45,5 @@ def _reply(chance: Random, truth: Bracket, kind: type[Ballot | Review | Note], *
     if kind is Note:
         return Note(text="")
     bracket = truth if chance.random() < agreement else Bracket(chance.randrange(4))
-    return Ballot(bracket=bracket, score=midpoint(bracket))
+    found = () if bracket is Bracket.EXCELLENT else (Finding(severity="suggestion", dimension="", title="t", key="k"),)
+    return Ballot(bracket=bracket, score=midpoint(bracket), findings=found)

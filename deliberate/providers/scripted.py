@@ -187,10 +187,9 @@ def _filled(schema: Mapping[str, Any], vote: _Vote, root: Mapping[str, Any], nam
     schema = _resolved(schema, root)
     kind = schema.get("type", "object" if "properties" in schema else "null")
     kind = kind if isinstance(kind, str) else kind[-1]  # ["string", "null"]: the smallest is the last
-    if name == "bracket":
-        return vote.bracket
-    if name == "score":
-        return vote.score
+    given = {"bracket": vote.bracket, "score": vote.score, "cites": ("a",)}  # a: the first vote it is shown
+    if name in given:
+        return given[name]
     if "enum" in schema:
         return schema["enum"][0]
     if kind == "object":
