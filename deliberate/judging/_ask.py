@@ -177,7 +177,12 @@ class _Asking:
             msgspec.structs.replace(message, content=filled(message.content, nonce))
             for message in self._request.messages
         )
-        return msgspec.structs.replace(self._request, messages=messages, deadline_seconds=max(0.001, self._ends - now))
+        return msgspec.structs.replace(
+            self._request,
+            messages=messages,
+            preface=filled(self._request.preface, nonce),
+            deadline_seconds=max(0.001, self._ends - now),
+        )
 
     def _understood(self, response: Response) -> Reply | None:
         """The reply, or None to try once more."""

@@ -54,6 +54,7 @@ def request_of(post: Post) -> Request:
         max_tokens=judge.max_tokens,
         seed=post.sample,
         artifact=_artifact(post),
+        preface="\n\n".join(part for part in (judge.persona.strip(), _shown(post).strip()) if part),
         questions=_questions(post),
     )
 

@@ -39,9 +39,10 @@ class Request(Record, frozen=True, kw_only=True):
 
     ``model`` is the full name as the user wrote it (``"openai/gpt-x"``). ``key`` is the content key of the step, with
     ``"#repair"`` behind it for the repair ask: what recordings are filed under. ``schema`` is the JSON Schema of the
-    reply, or None for text. ``artifact`` and ``questions`` say the same as ``messages`` to a judge that reads
-    probabilities instead of writing: what is judged first, the questions last; its reply is the JSON that ``schema``
-    describes. ``deadline_seconds`` is what is left for this attempt, ``most_bytes`` the largest reply to accept.
+    reply, or None for text. ``artifact``, ``preface`` and ``questions`` say the same as ``messages`` to a judge that
+    reads probabilities instead of writing: what is judged first, then who judges and what peers said, the questions
+    last; its reply is the JSON that ``schema`` describes. ``deadline_seconds`` is what is left for this attempt,
+    ``most_bytes`` the largest reply to accept.
     """
 
     model: str
@@ -52,6 +53,7 @@ class Request(Record, frozen=True, kw_only=True):
     max_tokens: int = 2000
     seed: int | None = None
     artifact: str = ""
+    preface: str = ""
     questions: tuple[Question, ...] = ()
     deadline_seconds: float = 120.0
     most_bytes: int = 4 * 1024 * 1024

@@ -12,6 +12,8 @@ Why it is asked this way (each measured with a model of 1.5 billion weights; see
   to an end with it in a few tokens, the draft stands where a reference would. It cannot work out an answer within a
   single token; with its own answer before it, it tells right from wrong far better where a question has one right
   answer. Tasks that need long answers get no draft; there its votes rank outputs, and say little by themselves.
+- **Who judges and what peers said stand before the question**, behind what is judged, for the same reason. How far a
+  persona or a peer moves such a model was not measured, so a vote with either is called uncalibrated.
 - **Log-odds are calibrated** per weights, question and layout. A question without a fit of its own is read by the
   general one of these weights, where there is one; ``effective["calibration"]`` is then ``"none"``: good for ranking
   only.
@@ -203,7 +205,7 @@ class _Sitting:
         self._head = Head(system=_JUDGE, text=await self._shown(model))
         self._tokens_in += await _read(model, self._head)
         for question in self._request.questions:
-            ask = partial(model.next, self._head, (_asked(question),), begun=_PREFILLED)
+            ask = partial(model.next, self._head, (self._asked(question),), begun=_PREFILLED)
             found = await _apart(ask)
             self._tokens_in += found.tokens
             self._tokens_out += 1
@@ -214,7 +216,7 @@ class _Sitting:
         if not self._readable:
             return
         vote = min(self._votes, key=lambda one: one.share)
-        said = (_asked(vote.question), f"{_PREFILLED} {'Yes' if vote.share >= _ENOUGH else 'No'}", _WHY)
+        said = (self._asked(vote.question), f"{_PREFILLED} {'Yes' if vote.share >= _ENOUGH else 'No'}", _WHY)
         written = await _apart(lambda: model.write(self._head, said, most_tokens=_MOST_WHY_TOKENS))
         self._tokens_in += written.tokens_in
         self._tokens_out += written.tokens_out
@@ -276,6 +278,10 @@ class _Sitting:
         self._tokens_out += draft.tokens_out
         return draft.text.strip() if draft.whole else ""
 
+    def _asked(self, question: Question) -> str:
+        preface = f"{self._request.preface}\n\n" if self._request.preface else ""
+        return f"{preface}Question: {question.text} Answer Yes or No."
+
     def _read_off(self, question: Question, found: Next) -> _Vote:
         log_odds, mass = _log_odds(found.top)
         any_other = self._fits.get(("", self._layout), _AS_IT_IS)
@@ -303,7 +309,7 @@ class _Sitting:
             "threads": str(model.threads),
             "layout": self._layout,
             "split": "exact" if all(vote.exact for vote in self._votes) else "broken",
-            "calibration": _calibration_of(self._votes),
+            "calibration": "none" if self._request.preface else _calibration_of(self._votes),
             "dropped": _DROPPED,
         }
         if self._draft:
@@ -334,10 +340,6 @@ def _threads_of(settings: Settings) -> int:
     if not said.isdecimal() or int(said) < 1:
         raise ConfigError(f"{said!r} is no number of threads", where=_THREADS, expected="1, 2, …")
     return int(said)
-
-
-def _asked(question: Question) -> str:
-    return f"Question: {question.text} Answer Yes or No."
 
 
 def _log_odds(top: tuple[tuple[str, float], ...]) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from deliberate.errors import ConfigError, MissingExtra, RefusedError, TransientProviderError, UnknownName
-from deliberate.judging import read
+from deliberate.judging import read, request_of
 from deliberate.library import weights
 from deliberate.plugins import part, provider_of
 from deliberate.protocols._base import BALLOT
@@ -21,7 +21,7 @@ from deliberate.providers._base import Question, Request, Response, Settings
 from deliberate.providers._logits import Head, Logits, Next, Written
 from deliberate.providers.local import Local
 from deliberate.runtime import Post
-from deliberate.types import Ask, Ballot, Bracket, Case, Judge, Key, Param
+from deliberate.types import Ask, AskId, Ballot, Bracket, Case, Judge, Key, Param
 from tests.local.items import ANCHORS, MODEL, NAME, RUBRIC, request_about
 from tests.local.recorded import Played, extra, recording
 
@@ -68,6 +68,7 @@ class Made:
         self.exact = True
         self.whole = True
         self.heads: list[Head] = []
+        self.asked: list[str] = []
         self.during: Callable[[], None] = lambda: None
         self._top = ((" Yes", math.log(yes)), (" No", math.log(no)), (".", math.log(1e-4)))
         self._draft = draft
@@ -83,6 +84,7 @@ class Made:
         assert head == self.heads[-1]
         assert len(said) == 1
         assert begun == "Answer:"
+        self.asked += said
         self.during()
         return Next(top=self._top, tokens=5, exact=self.exact)
 
@@ -100,6 +102,32 @@ def takes(seconds: float) -> Callable[[], None]:
         threading.Event().wait(seconds)
 
     return during
+
+
+async def test_who_judges_and_what_peers_said_stand_before_the_question_and_are_uncalibrated() -> None:
+    model = Made()
+    case = Case(output="Water is wet.", reference="Yes.")
+    ask = Ask(seat="b", form=BALLOT.name, round=1, shows=(AskId("0.ballot..a"),))
+    peer = Ballot(bracket=Bracket.FAIR, score=40.0, reason="Ice is not.")
+    judge_b = Judge(model=MODEL, persona="You doubt.")
+    post = Post(
+        key=Key("k"),
+        ask=ask,
+        judge=judge_b,
+        sample=0,
+        case=case,
+        rubric=RUBRIC,
+        form=BALLOT,
+        shown=((ask.shows[0], peer),),
+    )
+    alone = await judge(model).complete(request_about(case))
+    response = await judge(model).complete(request_of(post))
+    assert model.heads[0] == model.heads[-1], "what is judged is read once for both"
+    assert model.asked[0] == f"Question: {RUBRIC.dimensions[0].question} Answer Yes or No."
+    asked = model.asked[3]
+    assert asked.startswith("You doubt.\n\n## What was said so far\n")
+    assert asked.index("Fair. Ice is not.") < asked.index("Question:")
+    assert (alone.effective["calibration"], response.effective["calibration"]) == ("shipped", "none")
 
 
 # --- with the recorded model ------------------------------------------------------------------------
