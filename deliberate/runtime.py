@@ -2,7 +2,7 @@
 
 Everything below this line thinks or opens one door; everything above is handed these doors, never looks them up.
 ``step`` is the one durable primitive. Rules for whoever edits it: it returns what it stored (decode of encode), never
-what it just heard; it queues under a shield and does not wait for the commit (verdicts are released after it); one
+what it just heard; it queues and does not wait for the commit (verdicts are released after it); one
 key is in flight once.
 """
 

@@ -2,7 +2,8 @@
 
 A frozen ``Record`` whose fields are its parameters, so that Python, YAML and schema say the same. Nothing is stored
 on it. ``spends_tokens`` False means free: free parts of a plan run first. To add one: a file in this room whose name
-is the evaluator's name and whose ``__all__`` holds just its class.
+is the evaluator's name and whose ``__all__`` holds just its class; nothing is registered, and no evaluator imports
+another. One that asks judges is a panel and a call of ``_panel.by_panel``.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Eva
 
 
 def measured(evaluator: Evaluator, raw: float, *, scale: str, reason: str = "", **details: Param) -> Evaluation:
-    """A number on its declared scale; one outside of it is a failed reading, never clamped."""
+    """A number on its declared scale; one outside of it is a failed reading, never clamped.
+
+    A scale is written ``"0..1"``; ``"30..0"`` where less is better. A count without a bound is capped by whoever counts.
+    """
     try:
         score = to_score(raw, scale=scale)
     except ValueError as error:

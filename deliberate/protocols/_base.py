@@ -1,12 +1,16 @@
 """What a protocol is: the rule for what comes next.
 
 ``move`` is a pure function of the case, the panel and what was heard in finished waves: it answers with the next wave
-of asks, or closes. It never decides: ``tallies.decide`` alone makes a bracket. Because it is pure, ``advance`` can
-replay it from the start over whatever answers there are; resuming, replaying, pricing, ``spend="enough"``, waiting
-for a person and ``redecide`` all follow from that.
+of asks, or closes. It makes no verdict: ``conclude`` does, from what the ``Close`` counts. Because it is pure,
+``advance`` can replay it from the start over whatever answers there are; resuming, replaying, pricing,
+``spend="enough"``, waiting for a person and ``redecide`` all follow from that.
 
 To add one: a file in this room whose name is the protocol's name and whose ``__all__`` holds just its class, a frozen
-``Record`` whose fields are its parameters. It ends after at most ``most_asks`` asks (a law plays against it).
+``Record`` whose fields are its parameters. Use what ``_votes.py`` has: ``ask_of`` makes a seat's ask for a vote (in the
+panel's form: only such asks are votes), ``standing`` gives each seat's last word, and ``closed`` puts the chair's ask
+before the close where a tie or the panel wants one; ``most_asks`` then counts ``chair_asks`` too. Pass ``panel.spend``
+on in waves whose votes may be left out. Every id is asked once; an absence is heard like a vote. ``tests/laws`` plays
+every protocol of the room: that it ends within ``most_asks``, whatever is answered, and asks nothing twice.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from deliberate import plugins
 from deliberate.tallies import decide
 from deliberate.types import (
     Answer,
@@ -33,6 +32,10 @@ from deliberate.types import (
 )
 
 __all__ = ["conclude", "redecide"]
+
+_COMPARED = ("mean", "median", "plurality", "unanimous")
+"""The rules every verdict is tried under besides its own. Fixed, for they are in the decision bytes: a rule that is
+added, here or by another package, must not change the digest of a decision it had no part in."""
 
 
 def conclude(
@@ -126,7 +129,7 @@ def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close) -> Se
             without[seat.name] = _left_out(panel, heard, close, seat)
     others: dict[str, Bracket | None] = {
         rule: _bracket(panel, heard, close, msgspec.structs.replace(panel.rules, rule=rule))
-        for rule in plugins.names("tallies")
+        for rule in _COMPARED
         if rule != panel.rules.rule
     }
     return Sensitivity(
