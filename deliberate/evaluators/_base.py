@@ -78,7 +78,7 @@ def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Eva
 def measured(evaluator: Evaluator, raw: float, *, scale: str, reason: str = "", **details: Param) -> Evaluation:
     """A number on its declared scale; one outside of it is a failed reading, never clamped.
 
-    A scale is written ``"0..1"``; ``"30..0"`` where less is better. A count without a bound is capped by whoever counts.
+    A scale is written ``"0..1"``; ``"30..0"`` where less is better. A count without a bound is its counter's to cap.
     """
     try:
         score = to_score(raw, scale=scale)
