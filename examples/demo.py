@@ -6,6 +6,7 @@ The first step replays what a real panel said, from a recording, and loads no mo
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -71,10 +72,21 @@ async def judged(
     evaluation = await session.evaluate(case, plan)
     cast_at = await session.read_back(evaluation) if votes.read_back else ()
     read_back = ReadBack(votes=votes.read_back, of=votes.votes, oldest=cast_at[0]) if cast_at else None
-    imprint = Imprint(run=votes.run, result=result_of(evaluation, Required()), read_back=read_back)
+    kept = session.ledger_path != ":memory:"
+    imprint = Imprint(
+        run=votes.run if kept else "",
+        ledger=near(session.ledger_path),
+        result=result_of(evaluation, Required()),
+        read_back=read_back,
+    )
     show(console, evaluation, imprint=imprint, title=title)
     console.print()
     return evaluation
+
+
+def near(path: str | Path) -> str:
+    """A path as one would type it here."""
+    return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else str(path)
 
 
 async def replayed(console: Console, library: Library) -> tuple[str, Case, Evaluation]:
@@ -109,7 +121,7 @@ async def live(console: Console, library: Library) -> Sequence[tuple[str, Case, 
         second = await judged(session, case, plan, title=titles[1], votes=change, console=console)
     votes, read = good.votes + change.votes, good.read_back + change.read_back
     if read == votes:
-        console.print(f"All {votes} votes were read back from {ledger}: nothing was asked.\n")
+        console.print(f"All {votes} votes were read back from {near(ledger)}: nothing was asked.\n")
     return (titles[0], summary("summary-good"), first), (titles[1], case, second)
 
 
@@ -147,7 +159,7 @@ async def main(*, record: bool) -> None:
     agreement_matrix(console, [evaluation for _, _, evaluation in items if evaluation.verdict is not None])
     page = FOLDER / "review.html"
     page.write_text(review_page(items, title="deliberate: three reviews"), encoding="utf-8")
-    console.print(f"\nThe page is {page}. {time.monotonic() - started:.0f} seconds.")
+    console.print(f"\nThe page is {near(page)}. {time.monotonic() - started:.0f} seconds.")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         say(f"{heard.read_back} of {heard.votes} votes were read back and are not recorded; --fresh asks them anew")
     imprint = Imprint(
         run="" if session.ledger_path == ":memory:" else heard.run,  # a replay leaves nothing that could be shown
+        ledger="" if asked.ledger is None else str(asked.ledger),
         result=result_for(evaluation, required, baseline=baseline),
         read_back=read_back,
     )

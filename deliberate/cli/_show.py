@@ -48,9 +48,14 @@ async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_
     for step in results:
         evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
         case = await case_of(reader, found.run, step.path)
-        imprint = Imprint(run=found.run, result=result_for(evaluation, Required()))
+        imprint = Imprint(run=found.run, ledger=_stated(path), result=result_for(evaluation, Required()))
         code = code or await print_result(case, evaluation, imprint, ledger=path, out=out, as_json=as_json)
     return code
+
+
+def _stated(path: Path) -> str:
+    """The ledger, where it has to be named to be found again."""
+    return "" if path == Path(default_path(os.environ)) else str(path)
 
 
 async def case_of(reader: Reader, run: str, result: str) -> Case:

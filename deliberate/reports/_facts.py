@@ -7,6 +7,7 @@ here.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -71,11 +72,21 @@ class ReadBack(Record, frozen=True, kw_only=True):
 
 
 class Imprint(Record, frozen=True, kw_only=True):
-    """What stands at the foot of a report and is not in the evaluation itself: its run, and how it ended."""
+    """What stands at the foot of a report and is not in the evaluation itself: its run, and how it ended.
+
+    ``ledger`` names the file the run is in, where it is not the one that is looked into by default.
+    """
 
     run: str = ""
+    ledger: str = ""
     result: Result | None = None
     read_back: ReadBack | None = None
+
+    @property
+    def again(self) -> str:
+        """The command that shows it again; empty if it is in no ledger."""
+        at = f" --ledger {shlex.quote(self.ledger)}" if self.ledger else ""
+        return f"deliberate show {self.run}{at}" if self.run else ""
 
 
 # --- ballots ---------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def write(
         finally:
             spare.unlink(missing_ok=True)
     except OSError as error:
-        again = f"deliberate show {told.run} -o FILE" if told.run else "deliberate show RUN -o FILE"
+        again = f"{told.again or 'deliberate show RUN'} -o FILE"
         what = f"cannot write the report: {error.strerror or error}"
         raise ConfigError(what, where=str(at), hint=f"nothing is lost: {again} writes it again") from None
     return at

@@ -372,7 +372,7 @@ def _foot(screen: Screen, evaluation: Evaluation, imprint: Imprint) -> None:
         held = "held" if gate.held else "lost"
         text = screen.shown(f"{gate.gate} {gate.wanted} (got {gate.got}): {held}", "" if gate.held else "bold red")
         screen.labeled("GATE", text)
-    run = f"run {imprint.run}{screen.signs.dot}deliberate show {imprint.run}" if imprint.run else ""
+    run = f"run {imprint.run}{screen.signs.dot}{imprint.again}" if imprint.run else ""
     found = [*_result(screen, imprint.result), *([screen.shown(run)] if run else [])]
     screen.ending("RESULT", found)
 

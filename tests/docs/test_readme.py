@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
+from deliberate.library import Library
+
+pytestmark = pytest.mark.anyio
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -27,6 +33,20 @@ def test_each_example_prints_what_stands_below_it(text: str, tmp_path: Path, mon
         with contextlib.redirect_stdout(said):
             exec(compile(code, str(README), "exec"), names)  # noqa: S102  our own examples
         assert said.getvalue() == printed
+
+
+async def test_the_demo_prints_what_stands_here(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(README.parent / "examples")
+    demo = importlib.import_module("demo")
+    said = io.StringIO()
+    console = Console(file=said, width=80, highlight=False)
+    await demo.replayed(console, Library(home=tmp_path, workspace=README.parent / "examples"))
+    (printed,) = re.findall(r"```\n(1\. A summary.*?)```", text, re.DOTALL)
+    assert SECONDS.sub("0.0", said.getvalue()).strip() == SECONDS.sub("0.0", printed).strip()
+
+
+SECONDS = re.compile(r"\d+\.\d(?=\n)")
+"""What a replay took stands at the end of a line, and is not always the same."""
 
 
 def test_it_fits_on_two_screens(text: str) -> None:
