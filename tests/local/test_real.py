@@ -1,6 +1,7 @@
 """The real model, where its weights are here: does it tell right from wrong, and the same twice?
 
-``DELIBERATE_ALL=1`` or ``--all`` asks about all pairs; otherwise a sample.
+The driver's ``--all``, ``DELIBERATE_ALL=1`` and ``--all`` ask about all pairs, and fetch the weights where they are
+missing; otherwise a sample, and only where they are.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import os
 import random
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
 
@@ -96,12 +99,20 @@ def test_neither_length_nor_overlap_gives_the_right_answer_away(
     assert 0.40 <= words <= 0.60
 
 
+def everything(config: pytest.Config) -> bool:
+    """Whether all is asked for."""
+    asked = os.environ.get("DELIBERATE_ALL") == "1" or os.environ.get("DELIBERATE_CHECK") == "all"
+    return asked or bool(config.getoption("--all"))
+
+
 @pytest.fixture(scope="module")
-def local() -> Local:
+def local(pytestconfig: pytest.Config) -> Local:
     """The real judge."""
     home = weights.default_home(os.environ)
     if weights.find(NAME, home) is None:
-        pytest.skip(MISSING)
+        if not everything(pytestconfig):
+            pytest.skip(MISSING)
+        anyio.run(partial(weights.fetch, NAME, home=home))
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("the extra 'local': pip install deliberate-eval[local]")
     return Local(
@@ -127,10 +138,9 @@ async def score(local: Local, request: Request) -> float:
 async def test_right_answers_score_above_wrong_ones(
     local: Local, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> None:
-    everything = request.config.getoption("--all") or os.environ.get("DELIBERATE_ALL") == "1"
     asked = pairs()
-    if not everything and os.environ.get("DELIBERATE_CHECK") != "all":
-        record_property("sampled", f"{SAMPLE} of {len(asked)} pairs")
+    if not everything(request.config):
+        record_property("sampled", f"{SAMPLE} of {len(asked)} pairs, the real model asked")
         asked = tuple(random.Random(1).sample(asked, SAMPLE))
     right = [await score(local, about(pair, pair.right)) for pair in asked]
     wrong = [await score(local, about(pair, pair.wrong)) for pair in asked]
