@@ -84,6 +84,7 @@ class _Asking:
         self._request = request_of(post)
         self._ends = 0.0
         self._repaired = self._enlarged = False
+        self._lost_usd: float | None = None  # what a call that was cut off may have cost
         self.number = 0
         self.usage = Usage()
         self.effective: Mapping[str, str] = {}
@@ -128,7 +129,9 @@ class _Asking:
 
     async def _paid(self) -> Response | None:
         """One attempt within the budget; None if it might not be."""
-        reserved = self._doors.purse.reserve(await self._doors.provider.worst_cost_usd(self._request))
+        worst = await self._doors.provider.worst_cost_usd(self._request)
+        self._lost_usd = 0.0 if worst == 0.0 else None
+        reserved = self._doors.purse.reserve(worst)
         if reserved is None:
             return None
         before = self.usage
@@ -151,12 +154,12 @@ class _Asking:
             raise
         except BaseException:
             # Cancelled or past its deadline: the call may have been paid, so the attempt must be on record.
-            self.usage += Usage(calls=1, cost_usd=None)
+            self.usage += Usage(calls=1, cost_usd=self._lost_usd)
             self._note(
                 "cut off",
                 cause="cancelled or past its deadline",
                 seconds=anyio.current_time() - started,
-                usage=Usage(calls=1, cost_usd=None),
+                usage=Usage(calls=1, cost_usd=self._lost_usd),
             )
             raise
         if self.number == 1:

@@ -304,3 +304,10 @@ async def test_one_line_judges_an_output(library: Library) -> None:
 
 async def test_one_line_evaluates_a_case(library: Library) -> None:
     assert (await evaluate(CASE, Exact(expected="4"), ledger=":memory:", library=library, env={})).score == 100.0
+
+
+async def test_a_call_that_costs_nothing_costs_nothing_when_it_is_cut_off(library: Library) -> None:
+    async with Session(ledger=":memory:", library=library, env={}, deadline_seconds=0.2) as session:
+        found = await session.evaluate(CASE, Panel.of("scripted/hang"))
+    assert found.score is None
+    assert found.usage.cost_usd == 0.0
