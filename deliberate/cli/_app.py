@@ -170,21 +170,23 @@ labels = _group("labels", "What people say: the votes of human seats.")
 @labels.command("queue")
 def labels_queue(
     ctx: typer.Context,
+    person: Annotated[str | None, typer.Option("--as", help="Who is asked for votes.", metavar="NAME")] = None,
     ledger: LedgerFlag = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Lists the votes that people still owe; no other vote is shown."""
+    """Lists the votes that people owe, or asks you for yours, one by one; no other vote is shown."""
     _call(ctx, "_labels", "queue")
 
 
 @labels.command("vote")
 def labels_vote(
     ctx: typer.Context,
-    run: Annotated[str, typer.Argument(help="The run that waits.", metavar="RUN")],
-    person: Annotated[str, typer.Option("--as", help="Who votes.", metavar="NAME")],
+    run: Annotated[str | None, typer.Argument(help="The run that waits.", metavar="[RUN]")] = None,
+    person: Annotated[str | None, typer.Option("--as", help="Who votes.", metavar="NAME")] = None,
     bracket: Annotated[str | None, typer.Option(help="poor, fair, good or excellent.")] = None,
     score: Annotated[float | None, typer.Option(help="0-100.", min=0, max=100)] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
+    file: Annotated[Path | None, typer.Option("--from", help="Votes as JSON lines.", metavar="FILE")] = None,
     ledger: LedgerFlag = None,
 ) -> None:
     """Casts a person's vote, once; the run then goes on with the same command that began it."""

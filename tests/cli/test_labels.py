@@ -52,23 +52,84 @@ def test_a_person_votes_blind_and_once_and_the_run_goes_on(home: Path, capsys: p
     ledger = home / "runs.db"
     bracket, run = ask(ledger, panel())
     assert bracket is None
-    assert call(_labels.queue, ledger=ledger, as_json=False) == 0
+    assert call(_labels.queue, ledger=ledger, person=None, as_json=False) == 0
     shown = capsys.readouterr().out
     assert "hello⟨U+202E⟩" in shown
     assert "Good" not in shown
-    assert call(_labels.queue, ledger=ledger, as_json=True) == 0
+    assert call(_labels.queue, ledger=ledger, person=None, as_json=True) == 0
     assert [one["person"] for one in json.loads(capsys.readouterr().out)] == ["maria"]
-    vote = {"run": run, "person": "maria", "reason": "kind", "ledger": ledger}
+    vote = {"run": run, "person": "maria", "reason": "kind", "ledger": ledger, "file": None}
     with pytest.raises(ConfigError, match="contradicts"):
         call(_labels.vote, bracket="good", score=10.0, **vote)
     with pytest.raises(ConfigError, match="waits for no vote of otto"):
         call(_labels.vote, **{**vote, "person": "otto"}, bracket="good", score=None)
     assert call(_labels.vote, bracket="good", score=60.0, **vote) == 0
     capsys.readouterr()
-    call(_labels.queue, ledger=ledger, as_json=False)
+    call(_labels.queue, ledger=ledger, person=None, as_json=False)
     assert "nobody is waited for" in capsys.readouterr().err
     with pytest.raises(ConfigError, match="waits for no vote"):
         call(_labels.vote, bracket="poor", score=None, **vote)
+    assert ask(ledger, panel()) == (Bracket.GOOD, run)
+
+
+def test_votes_come_from_a_file_all_of_them_or_none(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = home / "runs.db"
+    _, run = ask(ledger, panel())
+    file = home / "votes.jsonl"
+    good = {"run": run, "person": "maria", "score": 60, "reason": "kind"}
+    given = dict.fromkeys(("run", "person", "bracket", "score"))
+
+    def cast(*lines: object, **flags: object) -> int:
+        file.write_text("".join(f"{json.dumps(line)}\n\n" for line in lines), encoding="utf-8")
+        return call(_labels.vote, **{**given, **flags}, reason="", file=file, ledger=ledger)
+
+    for wrong, where in (
+        ({**good, "person": "otto"}, "votes.jsonl:3: run .* waits for no vote of otto"),
+        (good, "votes.jsonl:3: run .* waits for no vote of maria"),
+        ({**good, "bracket": "poor"}, "contradicts"),
+        ({**good, "scoer": 1}, "votes.jsonl:3: .*scoer"),
+    ):
+        with pytest.raises(ConfigError, match=where):
+            cast(good, wrong) if "contradicts" not in where else cast(wrong)
+    with pytest.raises(ConfigError, match="names runs and people"):
+        cast(good, run=run)
+    with pytest.raises(ConfigError, match="whose vote"):
+        call(_labels.vote, **given, reason="", file=None, ledger=ledger)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        call(_labels.vote, **given, reason="", file=home / "nowhere", ledger=ledger)
+    assert ask(ledger, panel())[0] is None, "nothing of the broken files was cast"
+    assert cast(good) == 0
+    assert "1 vote cast" in capsys.readouterr().err
+    assert ask(ledger, panel()) == (Bracket.GOOD, run)
+
+
+def test_a_person_is_asked_on_the_terminal(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = home / "runs.db"
+    _, run = ask(ledger, panel())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+
+    def says(*lines: str) -> None:
+        left = iter(lines)
+
+        def answer(_: str) -> str:
+            line = next(left, None)
+            if line is None:
+                raise EOFError
+            return line
+
+        monkeypatch.setattr("builtins.input", answer)
+
+    for lines in (("good", "10", "x"), ("", "many", "x"), ()):
+        says(*lines)
+        assert call(_labels.queue, ledger=ledger, person="maria", as_json=False) == 0
+    assert "not cast: " in capsys.readouterr().err
+    says("", "60", "kind")
+    assert call(_labels.queue, ledger=ledger, person="maria", as_json=False) == 0
+    shown = capsys.readouterr()
+    assert "hello⟨U+202E⟩" in shown.out
+    assert "Good" not in shown.out
     assert ask(ledger, panel()) == (Bracket.GOOD, run)
 
 
@@ -149,7 +210,7 @@ def test_a_broken_ledger_fails_the_audit(home: Path, capsys: pytest.CaptureFixtu
 
 def test_without_a_ledger_the_next_command_is_named(home: Path) -> None:
     with pytest.raises(ConfigError, match="deliberate ask makes one"):
-        call(_labels.queue, ledger=home / "none.db", as_json=False)
+        call(_labels.queue, ledger=home / "none.db", person=None, as_json=False)
     with pytest.raises(ConfigError, match="deliberate ask makes one"):
         audit(home / "none.db", verify=True)
     with pytest.raises(ConfigError, match="deliberate ask makes one"):
