@@ -78,6 +78,8 @@ def show(console: Console, evaluation: Evaluation, *, imprint: Imprint | None = 
         _panel(screen, panel, ids)
     if evaluation.verdict is None:
         _whole(screen, evaluation)
+    else:
+        _beside(screen, evaluation)
     _findings(screen, raised(evaluation))
     _notes(screen, evaluation)
     _foot(screen, evaluation, imprint or Imprint())
@@ -293,6 +295,17 @@ def _whole(screen: Screen, evaluation: Evaluation) -> None:
     for gate in [*evaluation.gates, *(gate for part in parts for gate in part.evaluation.gates)]:
         screen.labeled("GATE", screen.shown(gate_text(gate), "" if gate.held else "bold red"))
     screen.blank()
+
+
+def _beside(screen: Screen, evaluation: Evaluation) -> None:
+    """What was measured beside a panel, and does not count."""
+    for part in evaluation.parts:
+        found = part.evaluation
+        score = "no score" if found.score is None else f"{score_text(found.score)}/100"
+        said = screen.shown(f" {score}, not counted{screen.signs.dot}{found.reason}")
+        screen.labeled("BESIDE", Text.assemble(screen.shown(part.name, "bold"), said))
+    if evaluation.parts:
+        screen.blank()
 
 
 def _scored(screen: Screen, evaluation: Evaluation) -> None:
