@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deliberate.engine import Session, evaluate, judge
     from deliberate.errors import DeliberateError
-    from deliberate.evaluators import combine
+    from deliberate.evaluators import combine, evaluator
     from deliberate.protocols import redecide
     from deliberate.types import Bracket, Case, Evaluation, Gate, Judge, Panel, Rules, Seat, Verdict
 
@@ -30,6 +30,7 @@ __all__ = [
     "Verdict",
     "combine",
     "evaluate",
+    "evaluator",
     "judge",
     "redecide",
 ]
@@ -37,7 +38,7 @@ __all__ = [
 _HOMES = {
     "deliberate.engine": ("Session", "evaluate", "judge"),
     "deliberate.errors": ("DeliberateError",),
-    "deliberate.evaluators": ("combine",),
+    "deliberate.evaluators": ("combine", "evaluator"),
     "deliberate.protocols": ("redecide",),
     "deliberate.types": ("Bracket", "Case", "Evaluation", "Gate", "Judge", "Panel", "Rules", "Seat", "Verdict"),
 }

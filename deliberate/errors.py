@@ -70,6 +70,13 @@ class ConfigError(DeliberateError):
         lead = f"{where}: {what}" if where else what
         super().__init__("; ".join(part for part in (lead, expected and f"expected {expected}", hint) if part))
 
+    def at(self, where: str) -> ConfigError:
+        """The same error, told of another place: that of the file where what is wrong was written."""
+        found = type(self).__new__(type(self))  # a kind of its own may ask for more than the four
+        found.__dict__.update(self.__dict__)
+        ConfigError.__init__(found, self.what, where=where, expected=self.expected, hint=self.hint)
+        return found
+
 
 class UnknownName(ConfigError):
     """No such name; the message lists the nearest and all that are known.

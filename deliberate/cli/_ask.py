@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from deliberate.cli._result import baseline_score, print_result, result_for
 from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Estimate, Session
 from deliberate.errors import ConfigError, LedgerError, UnknownName
-from deliberate.evaluators import Evaluator, plan_of
+from deliberate.evaluators import Evaluator, own_evaluators, plan_of
 from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.gates import Required
@@ -84,14 +85,14 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     """Judges one output, prints the result, and gives the exit code."""
     asked = Asked(**flags)
     _check(asked)
-    _import(asked.modules or ())
+    own = own_evaluators(_import(asked.modules or ()))
     library = Library(workspace=Path.cwd())
-    loaded = _loaded(asked, library)
+    loaded = None if asked.plan is None else library.plan(asked.plan, own=tuple(own))
     asked = asked if loaded is None else _as_planned(asked, loaded.plan)
     required = _required(asked)
     for path in asked.out or ():
         checked(path)
-    case, plan = _case_and_plan(asked, library, loaded)
+    case, plan = _case_and_plan(asked, library, loaded, own=own)
     tables = shows_tables() and not asked.as_json
     heard = Progress(lines=sys.stderr.isatty() and not tables and not asked.as_json)
     session = Session(
@@ -152,15 +153,17 @@ def _check(asked: Asked) -> None:
         raise ConfigError("there is nothing to drop below", where="--max-drop", expected="--baseline RUN beside it")
 
 
-def _import(modules: Sequence[str]) -> None:
+def _import(modules: Sequence[str]) -> list[ModuleType]:
     sys.path.insert(0, str(Path.cwd()))
+    found: list[ModuleType] = []
     for name in modules:
         try:
-            import_module(name)
+            found.append(import_module(name))
         except Exception as error:  # noqa: BLE001  all: whatever the user's own module raises is theirs to see
             what = f"{name} cannot be imported: {type(error).__name__}: {error}"
             raise ConfigError(what, where="--import") from None
     del sys.path[0]
+    return found
 
 
 def _required(asked: Asked) -> Required:
@@ -177,10 +180,6 @@ def _required(asked: Asked) -> Required:
         min_agreement=asked.min_agreement,
         max_drop=None if asked.baseline is None else asked.max_drop,
     )
-
-
-def _loaded(asked: Asked, library: Library) -> LoadedPlan | None:
-    return None if asked.plan is None else library.plan(asked.plan)
 
 
 def _as_planned(asked: Asked, plan: Plan) -> Asked:
@@ -201,12 +200,14 @@ _REQUIRED = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agre
 _LIMITS = {"max_cost": "max_cost_usd", "deadline": "deadline_seconds", "in_flight": "in_flight"}
 
 
-def _case_and_plan(asked: Asked, library: Library, loaded: LoadedPlan | None) -> tuple[Case, Evaluator | Panel | None]:
+def _case_and_plan(
+    asked: Asked, library: Library, loaded: LoadedPlan | None, *, own: Mapping[str, object]
+) -> tuple[Case, Evaluator | Panel | None]:
     workspace = ""
     plan: Evaluator | Panel | None = None
     if loaded is not None:
         workspace = str(loaded.folder)
-        plan = plan_of(loaded.plan, panel=loaded.panel(library), where=str(asked.plan))
+        plan = plan_of(loaded.plan, panel=loaded.panel(library), where=loaded.where, folder=loaded.folder, own=own)
     elif asked.panel is not None:
         plan = library.panel(asked.panel, model=asked.judge[0] if asked.judge else None)
     elif asked.judge:

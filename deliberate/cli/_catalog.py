@@ -11,6 +11,7 @@ import msgspec
 from deliberate import plugins
 from deliberate.cli._table import print_json, print_lines, print_rows
 from deliberate.errors import ConfigError
+from deliberate.evaluators import kind_of
 from deliberate.library import Library
 from deliberate.types import Judge
 
@@ -134,7 +135,7 @@ async def show_evaluator(*, name: str, as_json: bool) -> int:
         return 0
     print_lines(
         f"{found['name']}  ({found['needs_model']})",
-        inspect.cleandoc(plugins.part("evaluators", name).__doc__ or ""),
+        inspect.cleandoc(kind_of(name).__doc__ or ""),
         "",
     )
     print_rows([(one["name"], one["default"], one["type"]) for one in found["parameters"]])
@@ -142,7 +143,7 @@ async def show_evaluator(*, name: str, as_json: bool) -> int:
 
 
 def _evaluator(name: str) -> dict[str, Any]:
-    kind: Any = plugins.part("evaluators", name)
+    kind: Any = kind_of(name)
     needs = "asks a model" if kind.spends_tokens else "free"
     if name == "composite":
         needs = "depends on its parts"

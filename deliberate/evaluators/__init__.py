@@ -1,7 +1,8 @@
 """Case -> evaluation, one kind a file.
 
-``_base`` says what an evaluator is, ``composite`` is the plan, ``_deliberate`` runs a panel. To add one: a file in
-this room. Names are imported when they are first used, so that a plan pays only for the parts it has.
+``_base`` says what an evaluator is, ``composite`` is the plan, ``_deliberate`` runs a panel, ``_function`` makes
+evaluators of functions. To add one: a file in this room. Names are imported when they are first used, so that a plan
+pays only for the parts it has.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from deliberate import plugins
 from deliberate.evaluators._base import Evaluator, assess, fingerprint_of
-from deliberate.evaluators._build import combine, evaluator_of, plan_of
+from deliberate.evaluators._build import Place, combine, evaluator_of, kind_of, own_evaluators, plan_of
+from deliberate.evaluators._function import FunctionEvaluator, evaluator
 
 if TYPE_CHECKING:
     from deliberate.evaluators.composite import Composite
     from deliberate.evaluators.contains import Contains
     from deliberate.evaluators.deliberation import Deliberation
     from deliberate.evaluators.exact import Exact
+    from deliberate.evaluators.file_json import FileJson
+    from deliberate.evaluators.json_schema import JsonSchema
     from deliberate.evaluators.llm_judge import LLMJudge
+    from deliberate.evaluators.multi_metric import MultiMetric
+    from deliberate.evaluators.no_score import NoScore
+    from deliberate.evaluators.not_contains import NotContains
     from deliberate.evaluators.regex import Regex
+    from deliberate.evaluators.regex_pattern import RegexPattern
     from deliberate.evaluators.script import Script
     from deliberate.evaluators.similarity import Similarity
 
@@ -28,21 +36,32 @@ __all__ = [
     "Deliberation",
     "Evaluator",
     "Exact",
+    "FileJson",
+    "FunctionEvaluator",
+    "JsonSchema",
     "LLMJudge",
+    "MultiMetric",
+    "NoScore",
+    "NotContains",
+    "Place",
     "Regex",
+    "RegexPattern",
     "Script",
     "Similarity",
     "assess",
     "combine",
+    "evaluator",
     "evaluator_of",
     "fingerprint_of",
+    "kind_of",
+    "own_evaluators",
     "plan_of",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  the protocol of module attributes
     for part in plugins.names("evaluators"):
-        kind = plugins.part("evaluators", part)
+        kind = kind_of(part)
         if kind.__name__ == name:
             return kind
     msg = f"module {__name__!r} has no attribute {name!r}"

@@ -4,21 +4,44 @@ A frozen ``Record`` whose fields are its parameters, so that Python, YAML and sc
 on it. ``spends_tokens`` False means free: free parts of a plan run first. To add one: a file in this room whose name
 is the evaluator's name and whose ``__all__`` holds just its class; nothing is registered, and no evaluator imports
 another. One that asks judges is a panel and a call of ``_panel.by_panel``.
+
+Three things an evaluator may have besides:
+
+* a field ``scale`` that may be None: what it reads is then a number on no declared scale, which is reported and which
+  no aggregate takes;
+* ``files(case)``, the files it is made of besides its parameters, by the names they are known under: they are hashed
+  before and after, belong to the fingerprint, and leave no score if they changed meanwhile;
+* ``made_of()``, what its fingerprint is made of, where that is not just its parameters.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 from typing import Protocol as Contract
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from deliberate.errors import ConfigError, EvaluatorError, LedgerError
 from deliberate.runtime import Runtime
-from deliberate.types import Case, Evaluation, Param, Scored, Unscored, UnscoredWhy, digest_of, to_score
+from deliberate.types import (
+    Case,
+    Evaluation,
+    Param,
+    Scored,
+    Unscored,
+    UnscoredWhy,
+    digest_of,
+    finite,
+    parse_scale,
+    to_score,
+)
 
-__all__ = ["Evaluator", "assess", "fingerprint_of", "measured", "passed", "unscored"]
+__all__ = ["Evaluator", "assess", "checked_scale", "fingerprint_of", "measured", "passed", "unscaled", "unscored"]
 
 
 class Evaluator(Contract):
@@ -42,11 +65,15 @@ async def assess(
 ) -> Evaluation:
     """The evaluator's evaluation with its duration and fingerprint; a broken instrument is ``Unscored(failed)``.
 
+    An evaluator whose files changed while it ran gives no score: what was measured, and by what, nobody can say.
+
     Raises:
         ConfigError: Set up wrongly.
         LedgerError: The record cannot be written: nothing may go on.
     """
     started = anyio.current_time()
+    files = getattr(evaluator, "files", None)
+    before = await _hashes(files, case)
     try:
         found = await evaluator.evaluate(case, runtime=runtime, previous=previous)
     except (ConfigError, LedgerError):
@@ -55,17 +82,46 @@ async def assess(
         found = unscored(evaluator, "failed", str(error))
     except Exception as error:  # noqa: BLE001  all: an evaluator of another package may raise anything, and none of it is a number
         found = unscored(evaluator, "failed", f"{type(error).__name__}: {error}")
+    after = await _hashes(files, case)
+    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    if changed:
+        found = unscored(evaluator, "failed", f"changed while it was measured by: {', '.join(changed)}")
     return msgspec.structs.replace(
         found,
         duration_seconds=round(anyio.current_time() - started, 6),
-        fingerprint=found.fingerprint or fingerprint_of(evaluator),
+        fingerprint=found.fingerprint or fingerprint_of(evaluator, files=before),
     )
 
 
-def fingerprint_of(evaluator: Evaluator) -> str:
-    """Sha-256 of the evaluator's name and parameters: scores compare only within one fingerprint."""
-    params = evaluator if isinstance(evaluator, msgspec.Struct) else repr(evaluator)
-    return digest_of({"evaluator": evaluator.name, "params": params})
+def fingerprint_of(evaluator: Evaluator, *, files: Mapping[str, str] | None = None) -> str:
+    """Sha-256 of the evaluator's name, parameters and files: scores compare only within one fingerprint.
+
+    ``files`` leads from names to sha-256.
+    """
+    made_of = getattr(evaluator, "made_of", None)
+    params: object = evaluator if isinstance(evaluator, msgspec.Struct) else repr(evaluator)
+    said: dict[str, object] = {"evaluator": evaluator.name, "params": params if made_of is None else made_of()}
+    if files:
+        said["files"] = dict(files)
+    return digest_of(said)
+
+
+async def _hashes(files: Any, case: Case) -> dict[str, str]:  # noqa: ANN401  a method, or None
+    """Sha-256 of an evaluator's files by their names; ``"absent"`` for one that is not there."""
+    if files is None:
+        return {}
+
+    def read() -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, path in sorted(files(case).items()):
+            try:
+                with Path(path).open("rb") as file:
+                    found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError:
+                found[name] = "absent"
+        return found
+
+    return await anyio.to_thread.run_sync(read)
 
 
 def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Evaluation:  # noqa: FBT001  the subject
@@ -75,20 +131,61 @@ def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Eva
     return Evaluation(evaluator=evaluator.name, outcome=outcome, reason=reason, details=details)
 
 
-def measured(evaluator: Evaluator, raw: float, *, scale: str, reason: str = "", **details: Param) -> Evaluation:
+def measured(
+    evaluator: Evaluator,
+    raw: float,
+    *,
+    scale: str | None,
+    reason: str = "",
+    defaulted: bool = False,
+    **details: Param,
+) -> Evaluation:
     """A number on its declared scale; one outside of it is a failed reading, never clamped.
 
-    A scale is written ``"0..1"``; ``"30..0"`` where less is better. A count without a bound is its counter's to cap.
+    A scale is written ``"0..1"``; ``"30..0"`` where less is better. A count without a bound is its counter's to cap. On
+    no declared scale (None) the number is reported, and is no score.
     """
-    try:
-        score = to_score(raw, scale=scale)
-    except ValueError as error:
-        return unscored(evaluator, "failed", f"outside its scale {scale}: {error}")
-    return Evaluation(
-        evaluator=evaluator.name, outcome=Scored(score=score, raw=raw, scale=scale), reason=reason, details=details
-    )
+    flags = ("defaulted",) if defaulted else ()
+    outcome: Scored | Unscored
+    if scale is None:
+        outcome = Unscored(why="unscaled", detail=f"read {raw:g}, on no declared scale", raw=raw)
+    else:
+        try:
+            score = to_score(raw, scale=scale)
+        except ValueError as error:
+            return unscored(evaluator, "failed", f"outside its scale {scale}: {error}")
+        outcome = Scored(score=score, raw=raw, scale=scale, origin="defaulted" if defaulted else "measured")
+    return Evaluation(evaluator=evaluator.name, outcome=outcome, reason=reason, details=details, flags=flags)
 
 
 def unscored(evaluator: Evaluator, why: UnscoredWhy, detail: str) -> Evaluation:
     """No score, and why."""
     return Evaluation(evaluator=evaluator.name, outcome=Unscored(why=why, detail=detail), reason=detail)
+
+
+def unscaled(evaluator: Evaluator) -> bool:
+    """Whether what it reads is on no declared scale, so that no aggregate may take it."""
+    return getattr(evaluator, "scale", "") is None
+
+
+def checked_scale(scale: str | None, default_score: float | None, *, part: str) -> None:
+    """Checks a declared scale, and the number that stands in where none can be read.
+
+    Raises:
+        ConfigError: The scale is none, or the number is not finite or not on it.
+    """
+    try:
+        if scale is not None:
+            parse_scale(scale)
+    except ValueError as error:
+        raise ConfigError(str(error), where=f"{part}.scale") from None
+    if default_score is None:
+        return
+    try:
+        finite(default_score)
+        if scale is not None:
+            to_score(default_score, scale=scale)
+    except ValueError as error:
+        raise ConfigError(
+            str(error), where=f"{part}.default_score", expected=f"a number on its scale, {scale or 'a finite one'}"
+        ) from None

@@ -1,9 +1,17 @@
-"""Specs -> evaluators: parts by name, from a plan file or from Python."""
+"""Specs -> evaluators: parts by name, from a plan file or from Python.
+
+What is wrong is told with its place: a plan file's line and column, or the name of the part and its parameter.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+import re
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+from typing import Protocol as Contract
 
 import msgspec
 
@@ -12,69 +20,245 @@ from deliberate.errors import ConfigError, UnknownName
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators.composite import Composite, Member
 from deliberate.evaluators.deliberation import Deliberation
-from deliberate.types import Gate, Panel, Plan, Spec
+from deliberate.types import Case, Gate, Panel, Param, Plan, PlanPart, Record, Spec, bracket_named
 
-__all__ = ["combine", "evaluator_of", "plan_of"]
+__all__ = ["Place", "combine", "evaluator_of", "kind_of", "own_evaluators", "plan_of"]
 
-T = TypeVar("T")
 PanelNamed = Callable[[str], Panel]
 
+_STEP = re.compile(r"[^.\[\]`$]+")
 
-def evaluator_of(spec: Spec, *, panel: PanelNamed, where: str = "") -> Evaluator:
+
+class Place(Contract):
+    """Where something stands: ``file:line:column`` of a path of keys and indices, or of its key."""
+
+    def __call__(self, *path: str | int, key: bool = False) -> str:
+        """The place, as people read it."""
+        ...
+
+
+class _Builder(Record, frozen=True, kw_only=True):
+    """What building needs besides the spec."""
+
+    panel: PanelNamed
+    place: Place
+    folder: Path | None = None
+    own: Mapping[str, Any] = {}
+
+
+def evaluator_of(
+    spec: Spec, *, panel: PanelNamed, where: str | Place = "", own: Mapping[str, Any] | None = None
+) -> Evaluator:
     """The evaluator of that name with those parameters.
 
     Args:
-        spec: Name and parameters.
+        spec: Name and parameters; a ``composite`` takes ``parts``, ``combine`` and ``gates`` as a plan file does.
         panel: Finds a panel by its name or file, where a parameter names one.
-        where: File and key, for messages.
+        where: File and key, for messages; or what gives the place of a path in a file.
+        own: Evaluators of the user's own module, by name, which come before those there are.
 
     Raises:
         UnknownName: There is no such evaluator.
         ConfigError: A parameter is unknown, missing or wrong.
     """
-    kind: type[Any] = plugins.part("evaluators", spec.type, where=where)
+    place = _spelled(where or spec.type) if isinstance(where, str) else where
+    return _evaluator_of(spec, _Builder(panel=panel, place=place, own=own or {}), ())
+
+
+def plan_of(
+    plan: Plan,
+    *,
+    panel: PanelNamed,
+    where: str | Place = "plan",
+    folder: Path | None = None,
+    own: Mapping[str, Any] | None = None,
+) -> Composite:
+    """The composite a plan describes.
+
+    Args:
+        plan: Names and values.
+        panel: Finds a panel by its name or file.
+        where: What gives the place of a path in the plan's file (``LoadedPlan.where``); else its name.
+        folder: The folder its parts run in; a file that a part runs and that is not there is an error then.
+        own: Evaluators of the user's own module, by name.
+
+    Raises:
+        ConfigError: A part, rule or gate does not fit; the message says where.
+    """
+    place = _spelled(where) if isinstance(where, str) else where
+    return _plan_of(plan, _Builder(panel=panel, place=place, folder=folder, own=own or {}), ())
+
+
+def kind_of(name: str, *, where: str = "", own: Mapping[str, Any] | None = None) -> type[Any]:
+    """The class of the evaluator of that name.
+
+    Raises:
+        UnknownName: There is none.
+    """
+    own = own or {}
+    known = plugins.names("evaluators")
+    if name not in own and name not in known:
+        raise UnknownName("evaluator", name, {*known, *own}, where=where)
+    found: Any = own[name] if name in own else plugins.part("evaluators", name)
+    return found if isinstance(found, type) else type(found)
+
+
+def own_evaluators(modules: Iterable[ModuleType]) -> dict[str, Any]:
+    """The evaluators in a user's own modules, by their names: classes, and what ``@evaluator`` made.
+
+    Raises:
+        ConfigError: Two have one name, or one has the name of one there is.
+    """
+    found: dict[str, Any] = {}
+    known = plugins.names("evaluators")
+    for module in modules:
+        for value in vars(module).values():
+            kind = value if isinstance(value, type) else type(value)
+            name = getattr(kind, "name", None)
+            if not (isinstance(name, str) and name and hasattr(kind, "evaluate") and hasattr(kind, "spends_tokens")):
+                continue
+            if kind.__module__.startswith("deliberate."):
+                continue  # one of ours, which the module imported
+            if name in known or found.get(name, value) is not value:
+                raise ConfigError(
+                    f"{module.__name__} brings an evaluator {name!r}, and there is one",
+                    where="--import",
+                    hint="rename it",
+                )
+            found[name] = value
+    return found
+
+
+def _evaluator_of(spec: Spec, builder: _Builder, path: tuple[str | int, ...]) -> Evaluator:
+    kind = kind_of(spec.type, where=builder.place(*path, "type"), own=builder.own)
+    if kind is Composite:
+        return _nested(spec, builder, (*path, "params"))
     params: dict[str, Any] = dict(spec.params)
     known = {field.name: field for field in msgspec.structs.fields(kind)}
     for name in params:
         if name not in known:
-            raise UnknownName("parameter", name, known, where=f"{where or spec.type}.params")
+            raise UnknownName("parameter", name, known, where=builder.place(*path, "params", name, key=True))
     for name, field in known.items():
         if field.type in (Panel, "Panel") and isinstance(params.get(name), str):
-            params[name] = panel(params[name])
-    return cast("Evaluator", _converted(params, kind, where=where or spec.type))
+            with _placed(builder.place, path, lambda _, name=name: ("params", name)):  # type: ignore[misc]
+                params[name] = builder.panel(params[name])
+    with _placed(builder.place, path, lambda where: ("params", *where.split(".")[1:])):
+        built = cast("Evaluator", msgspec.convert(params, kind, strict=True))
+    _check_files(built, spec, builder, path)
+    return built
 
 
-def _converted(params: Mapping[str, Any], kind: type[T], *, where: str) -> T:
+def _check_files(built: Evaluator, spec: Spec, builder: _Builder, path: tuple[str | int, ...]) -> None:
+    """Refuses a part that runs files of the plan's folder which are not there."""
+    files = getattr(built, "files", None)
+    if files is None or builder.folder is None:
+        return
+    found: Mapping[str, Any] = files(Case(output="", workspace=str(builder.folder)))
+    for name, file in found.items():
+        if not Path(file).exists():
+            said = (key for key, value in spec.params.items() if isinstance(value, str) and name in value)
+            raise ConfigError(
+                f"there is no file {name!r}",
+                where=builder.place(*path, "params", next(said, "")),
+                expected=f"a file in {builder.folder}",
+                hint="write it there, or mend the name",
+            )
+
+
+@contextmanager
+def _placed(
+    place: Place, path: tuple[str | int, ...], steps: Callable[[str], tuple[str | int, ...]]
+) -> Generator[None, None, None]:
+    """Tells of an error where it was written: ``steps`` leads from what the error calls its place to a path."""
     try:
-        return msgspec.convert(params, kind, strict=True)
+        yield
     except msgspec.ValidationError as error:
-        raise ConfigError(str(error), where=where) from None
+        what, _, at = str(error).partition(" - at ")
+        inner = (int(step) if step.isdigit() else step for step in _STEP.findall(at))
+        raise ConfigError(what, where=place(*path, *steps(""), *inner)) from None
+    except ConfigError as error:
+        # One that stands in another file (a panel's, say) says so already.
+        raise (error if ":" in error.where else error.at(place(*path, *steps(error.where)))) from None
 
 
-def plan_of(plan: Plan, *, panel: PanelNamed, where: str = "plan") -> Composite:
-    """The composite a plan describes.
+def _spelled(where: str) -> Place:
+    """Places in what is no file: the names, with dots between."""
 
-    Raises:
-        ConfigError: A part, rule or gate does not fit; the message names it.
-    """
+    def place(*path: str | int, key: bool = False) -> str:  # noqa: ARG001  a key and its value have one name
+        return ".".join(str(step) for step in (where, *path) if step != "")
+
+    return place
+
+
+# --- plans -----------------------------------------------------------------------------------------
+
+
+class _WrittenPart(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    type: str
+    params: Mapping[str, Param] = {}
+    weight: float = 1.0
+
+
+class _WrittenGate(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    part: str
+    min_score: float | None = None
+    min_bracket: str | None = None
+    max_blockers: int | None = None
+    effect: str = "veto"
+    cap: float = 0.0
+
+
+class _WrittenCombine(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    by: str = "weighted_mean"
+    on_missing: str = "fail"
+    min_coverage: float | None = None
+
+
+class _Nested(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The parameters of a composite within a plan: what a plan file says at its top."""
+
+    parts: Mapping[str, _WrittenPart]
+    combine: _WrittenCombine = _WrittenCombine()
+    gates: tuple[_WrittenGate, ...] = ()
+
+
+def _nested(spec: Spec, builder: _Builder, path: tuple[str | int, ...]) -> Composite:
+    with _placed(builder.place, path, lambda _: ()):
+        written = msgspec.convert(dict(spec.params), _Nested, strict=True)
+    parts = tuple(
+        PlanPart(name=name, spec=Spec(type=part.type, params=part.params), weight=part.weight)
+        for name, part in written.parts.items()
+    )
+    combine = msgspec.structs.asdict(written.combine)
+    by = Spec(type=combine.pop("by"), params=combine)
+    with _placed(builder.place, path, lambda _: ("gates",)):
+        gates = tuple(_gate(gate) for gate in written.gates)
+    return _plan_of(Plan(parts=parts, combine=by, gates=gates), builder, path)
+
+
+def _gate(written: _WrittenGate) -> Gate:
+    told = msgspec.structs.asdict(written)
+    try:
+        bracket = None if written.min_bracket is None else bracket_named(written.min_bracket)
+        return msgspec.convert({**told, "min_bracket": bracket}, Gate)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _plan_of(plan: Plan, builder: _Builder, path: tuple[str | int, ...]) -> Composite:
     members = tuple(
         Member(
-            name=part.name,
-            weight=part.weight,
-            evaluator=evaluator_of(part.spec, panel=panel, where=f"{where}: parts.{part.name}"),
+            name=part.name, weight=part.weight, evaluator=_evaluator_of(part.spec, builder, (*path, "parts", part.name))
         )
         for part in plan.parts
     )
-    return _converted_composite(members, plan.combine, plan.gates, where=where)
-
-
-def _converted_composite(members: tuple[Member, ...], by: Spec, gates: Sequence[Gate], *, where: str) -> Composite:
     known = ("on_missing", "min_coverage")
-    for name in by.params:
+    for name in plan.combine.params:
         if name not in known:
-            raise UnknownName("parameter", name, ("by", *known), where=f"{where}: combine")
-    params = cast("Mapping[str, Any]", by.params)
-    return Composite(members=members, by=by.type, gates=tuple(gates), **params)
+            raise UnknownName("parameter", name, ("by", *known), where=builder.place(*path, "combine", name, key=True))
+    params = cast("Mapping[str, Any]", plan.combine.params)
+    with _placed(builder.place, path, lambda where: tuple(where.split("."))):
+        return Composite(members=members, by=plan.combine.type, gates=plan.gates, **params)
 
 
 def combine(
@@ -92,7 +276,7 @@ def combine(
             100, else the whole is 0.
         by: The aggregation rule.
         on_missing: ``fail`` (default), ``exclude``, ``zero`` or ``default(v)``.
-        min_coverage: With ``exclude``: the least observed share of the declared weight.
+        min_coverage: The least observed share of the declared weight.
         **parts: ``name=(evaluator or panel, weight)``.
 
     Raises:

@@ -14,7 +14,7 @@ from deliberate import gates as gating
 from deliberate import plugins
 from deliberate.aggregation import Aggregation, Weighted
 from deliberate.errors import ConfigError
-from deliberate.evaluators._base import Evaluator, assess, unscored
+from deliberate.evaluators._base import Evaluator, assess, fingerprint_of, unscaled, unscored
 from deliberate.runtime import Runtime, task_group
 from deliberate.types import (
     Case,
@@ -52,8 +52,8 @@ class Composite(Record, frozen=True, kw_only=True):
         by: The aggregation rule.
         on_missing: What a part that broke does: ``fail`` (no score), ``exclude``, ``zero``, or ``default(v)`` with v
             from 0 to 100. A skipped part leaves the declared weight and is not missing.
-        min_coverage: With ``exclude``: the least share of the declared weight that must be observed; None means more
-            than half.
+        min_coverage: The least share of the declared weight that must be observed; None means more than half with
+            ``exclude``, and any otherwise.
         gates: Conditions on parts that cap or veto the whole.
     """
 
@@ -73,6 +73,17 @@ class Composite(Record, frozen=True, kw_only=True):
             ConfigError: Something does not fit; the message names the part.
         """
         _check(self)
+
+    def made_of(self) -> object:
+        """All that tells this plan from another: its parts by name, weight and fingerprint, its rule and its gates."""
+        parts = [(one.name, one.weight, fingerprint_of(one.evaluator)) for one in self.members]
+        return {
+            "parts": parts,
+            "by": self.by,
+            "on_missing": self.on_missing,
+            "min_coverage": self.min_coverage,
+            "gates": self.gates,
+        }
 
     async def evaluate(self, case: Case, *, runtime: Runtime, previous: Evaluation | None = None) -> Evaluation:
         """One evaluation of all parts; its bytes do not depend on which part finished first."""
@@ -103,8 +114,9 @@ class Composite(Record, frozen=True, kw_only=True):
     def _whole(self, parts: tuple[Part, ...]) -> Evaluation:
         counted = [part for part in parts if part.weight > 0 and not _skipped(part.evaluation)]
         missing = tuple(part.name for part in counted if isinstance(part.evaluation.outcome, Unscored))
-        declared = math.fsum(part.weight for part in counted)
-        seen = math.fsum(part.weight for part in counted if part.name not in missing)
+        most = max((part.weight for part in counted), default=1.0)  # so that huge weights cannot overflow
+        declared = math.fsum(part.weight / most for part in counted)
+        seen = math.fsum(part.weight / most for part in counted if part.name not in missing)
         coverage = round(seen / declared, 9) if declared else 0.0
         tried, outcome, reason = self._outcome(parts, counted, missing, coverage)
         findings = tuple(finding for part in parts for finding in part.evaluation.findings)
@@ -134,7 +146,7 @@ class Composite(Record, frozen=True, kw_only=True):
                 scores.append(Weighted(outcome.score, part.weight))
             elif default is not None:
                 scores.append(Weighted(default, part.weight))
-        thin = missing and self.on_missing == "exclude" and not self._covered(coverage)
+        thin = missing and not self._covered(coverage)
         if (missing and self.on_missing == "fail") or thin or not scores:
             unseen = _unseen(parts, missing, coverage=coverage)
             return self.gates, unseen, unseen.detail
@@ -148,11 +160,13 @@ class Composite(Record, frozen=True, kw_only=True):
         lost = [gate.part for gate in tried if gate.held is False]
         if lost:
             reason += f"; gate lost: {', '.join(lost)}"
-        defaulted = bool(missing) and default is not None
+        defaulted = (bool(missing) and default is not None) or any(_is_defaulted(part.evaluation) for part in counted)
         return tried, Scored(score=score, raw=score, origin="defaulted" if defaulted else "measured"), reason
 
     def _covered(self, coverage: float) -> bool:
-        return coverage > _HALF if self.min_coverage is None else coverage >= self.min_coverage
+        if self.min_coverage is not None:
+            return coverage >= self.min_coverage
+        return self.on_missing != "exclude" or coverage > _HALF
 
 
 def spends(evaluator: Evaluator) -> bool:
@@ -172,6 +186,10 @@ def _default_of(on_missing: str) -> float | None:
 
 def _skipped(evaluation: Evaluation) -> bool:
     return isinstance(evaluation.outcome, Unscored) and evaluation.outcome.why == "skipped"
+
+
+def _is_defaulted(evaluation: Evaluation) -> bool:
+    return isinstance(evaluation.outcome, Scored) and evaluation.outcome.origin == "defaulted"
 
 
 def _unseen(parts: Sequence[Part], missing: Sequence[str], *, coverage: float) -> Unscored:
@@ -205,15 +223,36 @@ def _check(plan: Composite) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ConfigError(f"two parts are called {twice[0]!r}", where=f"parts.{twice[0]}")
+    gated = {gate.part for gate in plan.gates}
     for member in plan.members:
-        try:
-            finite(member.weight, low=0.0)
-        except ValueError as error:
-            raise ConfigError(
-                str(error), where=f"parts.{member.name}.weight", expected="a finite number of at least 0"
-            ) from None
+        _check_member(member, counted=member.name in gated)
     if not any(member.weight > 0 for member in plan.members):
         raise ConfigError("no part has a weight above 0", where="parts", expected="at least one that counts")
+    _check_rule(plan)
+    for at, gate in enumerate(plan.gates):
+        if gate.part not in names:
+            known = ", ".join(sorted(names))
+            raise ConfigError(
+                f"a gate names the part {gate.part!r}", where=f"gates.{at}.part", expected=f"one of: {known}"
+            )
+
+
+def _check_member(member: Member, *, counted: bool) -> None:
+    where = f"parts.{member.name}"
+    try:
+        finite(member.weight, low=0.0)
+    except ValueError as error:
+        raise ConfigError(str(error), where=f"{where}.weight", expected="a finite number of at least 0") from None
+    if unscaled(member.evaluator) and (counted or member.weight > 0):
+        raise ConfigError(
+            f"{member.evaluator.name} reads a number on no declared scale, which cannot be weighed against others",
+            where=where,
+            expected="scale, as in '0..1' or '0..100'",
+            hint="or weight 0, to report it alone",
+        )
+
+
+def _check_rule(plan: Composite) -> None:
     if plan.by not in plugins.names("aggregation"):
         plugins.part("aggregation", plan.by, where="combine.by")
     default = _default_of(plan.on_missing)
@@ -223,8 +262,8 @@ def _check(plan: Composite) -> None:
             where="combine.on_missing",
             expected="fail, exclude, zero, or default(v) with v from 0 to 100",
         )
-    for gate in plan.gates:
-        if gate.part not in names:
-            raise ConfigError(
-                f"a gate names the part {gate.part!r}", where="gates", expected=f"one of: {', '.join(sorted(names))}"
-            )
+    if plan.min_coverage is not None:
+        try:
+            finite(plan.min_coverage, low=0.0, high=1.0)
+        except ValueError as error:
+            raise ConfigError(str(error), where="combine.min_coverage", expected="a share from 0 to 1") from None

@@ -1,12 +1,12 @@
-"""The output contains words or phrases, or does not."""
+"""The output contains words or phrases."""
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar, Literal
 
 from deliberate.errors import ConfigError
 from deliberate.evaluators._base import passed
+from deliberate.evaluators._phrases import occurring, phrases_of
 from deliberate.runtime import Runtime
 from deliberate.types import Case, Evaluation, Record
 
@@ -14,12 +14,11 @@ __all__ = ["Contains"]
 
 
 class Contains(Record, frozen=True, kw_only=True):
-    """100 if enough of ``expected`` occur and none of ``absent`` does, otherwise 0.
+    """100 if enough of ``expected`` occur, otherwise 0.
 
     Args:
-        expected: Phrases to look for; where ``absent`` is empty too, the case's reference.
-        require: How many must occur: ``all``, ``any``, or at least that many.
-        absent: Phrases that must not occur.
+        expected: A phrase, or several; none: the case's reference.
+        require: How many of them must occur: ``all``, ``any``, or at least that many.
         ignore_case: Whether letter case is ignored.
         whole_words: Whether a phrase must stand between word boundaries.
     """
@@ -27,21 +26,25 @@ class Contains(Record, frozen=True, kw_only=True):
     name: ClassVar[str] = "contains"
     spends_tokens: ClassVar[bool] = False
 
-    expected: tuple[str, ...] = ()
+    expected: str | tuple[str, ...] = ()
     require: int | Literal["all", "any"] = "all"
-    absent: tuple[str, ...] = ()
     ignore_case: bool = False
     whole_words: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the phrases.
+        """Checks the phrases and how many must occur.
 
         Raises:
-            ValueError: An empty phrase, which would always occur.
+            ConfigError: A phrase is empty, or more or fewer must occur than can.
         """
-        if any(not phrase for phrase in (*self.expected, *self.absent)):
-            msg = "an empty phrase always occurs: leave it out"
-            raise ValueError(msg)
+        phrases = phrases_of(self.expected, where="contains.expected")
+        if isinstance(self.require, str):
+            return
+        most = len(phrases) or 1
+        if isinstance(self.require, bool) or not 1 <= self.require <= most:
+            raise ConfigError(
+                f"{self.require!r} of {most} phrases", where="contains.require", expected=f"all, any, or 1 to {most}"
+            )
 
     async def evaluate(
         self,
@@ -55,23 +58,11 @@ class Contains(Record, frozen=True, kw_only=True):
         Raises:
             ConfigError: There is nothing to look for.
         """
-        expected = self.expected
-        if not expected and not self.absent and case.reference:
-            expected = (case.reference,)
-        if not expected and not self.absent:
-            raise ConfigError("nothing to look for", where="contains.expected", expected="a list of phrases")
-        found = [phrase for phrase in expected if self._occurs(phrase, case.output)]
-        unwanted = [phrase for phrase in self.absent if self._occurs(phrase, case.output)]
-        least = {"all": len(expected), "any": min(1, len(expected))}.get(str(self.require), self.require)
-        ok = len(found) >= int(least) and not unwanted
-        reason = f"{len(found)} of {len(expected)} phrases occur" if expected else "none of the phrases occurs"
-        if unwanted:
-            reason = f"unwanted: {', '.join(unwanted)}"
-        return passed(self, ok, reason, found=tuple(found), unwanted=tuple(unwanted))
-
-    def _occurs(self, phrase: str, text: str) -> bool:
-        if self.ignore_case:
-            phrase, text = phrase.casefold(), text.casefold()
-        if self.whole_words:
-            return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
-        return phrase in text
+        expected = phrases_of(self.expected, where="contains.expected") or ((case.reference,) if case.reference else ())
+        if not expected:
+            raise ConfigError("nothing to look for", where="contains.expected", expected="a phrase, or a reference")
+        found = await occurring(expected, case.output, ignore_case=self.ignore_case, whole_words=self.whole_words)
+        least = {"all": len(expected), "any": 1}[self.require] if isinstance(self.require, str) else self.require
+        reason = f"{len(found)} of {len(expected)} phrases occur, {least} must"
+        lacking = tuple(phrase for phrase in expected if phrase not in found)
+        return passed(self, len(found) >= least, reason, found=found, lacking=lacking)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from deliberate.errors import ConfigError
 from deliberate.evaluators._base import passed
-from deliberate.evaluators._pattern import compiled, search
+from deliberate.evaluators._pattern import check_time, compiled, search
 from deliberate.runtime import Runtime
 from deliberate.types import Case, Evaluation, Record
 
@@ -32,11 +31,10 @@ class Regex(Record, frozen=True, kw_only=True):
         """Checks the pattern.
 
         Raises:
-            ConfigError: It does not compile.
+            ConfigError: It does not compile, or has no time.
         """
-        compiled(self.pattern, ignore_case=self.ignore_case, multiline=self.multiline)
-        if not self.timeout_seconds > 0:
-            raise ConfigError("a search needs time", where="regex.timeout_seconds", expected="seconds above 0")
+        compiled(self.pattern, ignore_case=self.ignore_case, multiline=self.multiline, where="regex.pattern")
+        check_time(self.timeout_seconds, part="regex")
 
     async def evaluate(
         self,

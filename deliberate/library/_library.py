@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from deliberate.errors import ConfigError, RubricError, UnknownName
@@ -130,14 +130,14 @@ class Library:
         """The names of the panels, sorted. Not the panels: one may lack a model that is named when it is asked for."""
         return tuple(sorted(self._panel_files()))
 
-    def plan(self, path: str | Path) -> LoadedPlan:
-        """The plan in a file.
+    def plan(self, path: str | Path, *, own: Sequence[str] = ()) -> LoadedPlan:
+        """The plan in a file; ``own`` are names of evaluators that come besides those there are.
 
         Raises:
             UnknownName: It names an evaluator, rule or part that does not exist.
             ConfigError: It cannot be read.
         """
-        return read_plan(path_of(path))
+        return read_plan(path_of(path), own=own)
 
     def problems(self) -> tuple[ConfigError, ...]:
         """Why rubrics and cards are left out of the lists, in the order of their files."""

@@ -6,7 +6,7 @@ A plan is names and values only. Parts are built from it higher up; a fault foun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from typing import Protocol as Contract
@@ -38,9 +38,9 @@ class LoadedPlan(Record, frozen=True, kw_only=True):
     folder: Path
     document: Document
 
-    def where(self, *path: str | int) -> str:
-        """``file:line:column`` of what stands at a path: ``where("parts", "tests", "params", "command")``."""
-        return self.document.where(*path)
+    def where(self, *path: str | int, key: bool = False) -> str:
+        """``file:line:column`` of what stands at a path, or of its key: ``where("parts", "tests", "weight")``."""
+        return self.document.where(*path, key=key)
 
     def panel(self, library: _Panels) -> Callable[[str], Panel]:
         """Finds the panels the plan names: beside its file, else in the library."""
@@ -118,8 +118,8 @@ class _Plan(Written):
     limits: _Limits = _Limits()
 
 
-def read_plan(path: Path) -> LoadedPlan:
-    """The plan in a file.
+def read_plan(path: Path, *, own: Sequence[str] = ()) -> LoadedPlan:
+    """The plan in a file; ``own`` are names of evaluators that come besides those there are.
 
     Raises:
         ConfigError: It cannot be read; the message names file, line, column, key and what was expected.
@@ -127,7 +127,7 @@ def read_plan(path: Path) -> LoadedPlan:
     """
     document = load_file(path)
     written = document.read(_Plan)
-    evaluators = plugins.names("evaluators")
+    evaluators = (*plugins.names("evaluators"), *own)
     for name, part in written.parts.items():
         if part.type not in evaluators:
             raise UnknownName("evaluator", part.type, evaluators, where=document.where("parts", name, "type"))

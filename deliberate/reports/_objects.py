@@ -284,6 +284,7 @@ class UnscoredObject(Record, frozen=True, kw_only=True, tag="unscored", tag_fiel
 
     why: Annotated[UnscoredWhy, _says("Why not.")]
     detail: Annotated[str, _says("In words.")]
+    raw: Annotated[float | None, _says("A number that was read on no declared scale; null unless `unscaled`.")]
     gates: Annotated[tuple[GateObject, ...], _says("Conditions on parts that stand in the plan.")]
 
 

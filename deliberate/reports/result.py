@@ -303,7 +303,7 @@ def _outcome(evaluation: Evaluation) -> ScoredObject | UnscoredObject:
     outcome = evaluation.outcome
     gates = tuple(_gate(gate) for gate in evaluation.gates)
     if isinstance(outcome, Unscored):
-        return UnscoredObject(why=outcome.why, detail=outcome.detail, gates=gates)
+        return UnscoredObject(why=outcome.why, detail=outcome.detail, raw=outcome.raw, gates=gates)
     bracket = bracket_of(outcome.score) if evaluation.bracket is None else evaluation.bracket
     return ScoredObject(
         bracket=_name(bracket), raw=outcome.raw, scale=outcome.scale, origin=outcome.origin, gates=gates

@@ -14,7 +14,7 @@ from deliberate.types.verdict import Decided, Verdict
 
 __all__ = ["Evaluation", "Gate", "Outcome", "Part", "Scored", "Unscored", "UnscoredWhy"]
 
-UnscoredWhy = Literal["failed", "abstained", "undecided", "skipped"]
+UnscoredWhy = Literal["failed", "abstained", "undecided", "skipped", "unscaled"]
 
 
 class Scored(Record, frozen=True, kw_only=True, tag=True):
@@ -27,10 +27,15 @@ class Scored(Record, frozen=True, kw_only=True, tag=True):
 
 
 class Unscored(Record, frozen=True, kw_only=True, tag=True):
-    """No score, and why: never a number."""
+    """No score, and why.
+
+    ``raw`` is there with ``unscaled`` alone: a number that was read, on no declared scale. It is reported and compared
+    with itself; no aggregate takes it.
+    """
 
     why: UnscoredWhy
     detail: str
+    raw: float | None = None
 
 
 Outcome = Scored | Unscored
@@ -88,6 +93,11 @@ class Evaluation(Record, frozen=True, kw_only=True):
     def score(self) -> float | None:
         """The score 0–100, or None."""
         return self.outcome.score if isinstance(self.outcome, Scored) else None
+
+    @property
+    def raw(self) -> float | None:
+        """The source's own number, on its declared scale or on none; None if there was none."""
+        return self.outcome.raw
 
     @property
     def normalized(self) -> float | None:

@@ -60,7 +60,7 @@ REFUSED = {
     ),
     "unknown parameter in a plan": (
         ("answer.txt", "--plan", "param.plan.yaml"),
-        ("param.plan.yaml", "parts.same", "unknown parameter 'expcted' (did you mean 'expected'?)"),
+        ("param.plan.yaml", "param.plan.yaml:3:32", "unknown parameter 'expcted' (did you mean 'expected'?)"),
     ),
     "missing plan": (("answer.txt", "--plan", "nowhere.plan.yaml"), ("nowhere.plan.yaml: there is no such file",)),
     "plan and judge": (("answer.txt", "--plan", "param.plan.yaml", *GOOD), ("--plan: a plan names its own judges",)),

@@ -7,7 +7,7 @@ import pytest
 
 from deliberate import Case
 from deliberate.errors import ConfigError
-from deliberate.evaluators import Contains, Evaluator, Exact, Regex
+from deliberate.evaluators import Contains, Evaluator, Exact, NotContains, Regex
 from deliberate.types import Unscored
 from tests.evaluators.conftest import Open
 
@@ -32,9 +32,12 @@ pytestmark = pytest.mark.anyio
         (Contains(expected=("A",), ignore_case=True), "a", 100.0),
         (Contains(expected=("cat",), whole_words=True), "concatenate", 0.0),
         (Contains(expected=("cat",), whole_words=True), "a cat.", 100.0),
-        (Contains(absent=("TODO",)), "done", 100.0),
-        (Contains(absent=("TODO",)), "TODO", 0.0),
-        (Contains(expected=("a",), absent=("b",)), "a b", 0.0),
+        (Contains(expected="one phrase"), "just one phrase", 100.0),
+        (Contains(expected=("cat",), whole_words=True), "concat cats _cat cat", 100.0),
+        (NotContains(unwanted="TODO"), "done", 100.0),
+        (NotContains(unwanted=("FIXME", "TODO")), "a TODO", 0.0),
+        (NotContains(unwanted=("todo",), ignore_case=True), "a TODO", 0.0),
+        (NotContains(unwanted=("todo",), whole_words=True), "todos", 100.0),
         (Contains(), "it is the reference, is it?", 100.0),
         (Regex(pattern=r"^\d+$"), "42", 100.0),
         (Regex(pattern=r"^\d+$"), "x\n42", 0.0),
@@ -61,8 +64,19 @@ async def test_nothing_to_compare_with_is_an_error_before_anything_runs(opened: 
 
 
 def test_an_empty_phrase_is_refused() -> None:
-    with pytest.raises(ValueError, match="always occurs"):
-        Contains(expected=("",))
+    for phrase in ("", " "):
+        with pytest.raises(ConfigError, match="says nothing"):
+            Contains(expected=(phrase,))
+        with pytest.raises(ConfigError, match="says nothing"):
+            NotContains(unwanted=phrase)
+    with pytest.raises(ConfigError, match="nothing to look for"):
+        NotContains(unwanted=())
+
+
+@pytest.mark.parametrize("require", [0, 3, -1, True])
+def test_no_more_phrases_can_be_required_than_there_are(require: int) -> None:
+    with pytest.raises(ConfigError, match="of 2 phrases"):
+        Contains(expected=("a", "b"), require=require)
 
 
 def test_a_pattern_that_does_not_compile_is_refused_when_it_is_made() -> None:
