@@ -5,25 +5,17 @@ on it. ``spends_tokens`` False means free: free parts of a plan run first. To ad
 is the evaluator's name and whose ``__all__`` holds just its class; nothing is registered, and no evaluator imports
 another. One that asks judges is a panel and a call of ``_panel.by_panel``.
 
-Three things an evaluator may have besides:
-
-* a field ``scale`` that may be None: what it reads is then a number on no declared scale, which is reported and which
-  no aggregate takes;
-* ``files(case)``, the files it is made of besides its parameters, by the names they are known under: they are hashed
-  before and after, belong to the fingerprint, and leave no score if they changed meanwhile;
-* ``made_of()``, what its fingerprint is made of, where that is not just its parameters.
+Besides, an evaluator may have ``unscaled`` (true: what it reads is on no declared scale, so that it is reported and no
+aggregate takes it), ``made_of()`` (what its fingerprint is made of, where that is not just its parameters), and a
+parameter ``command`` (a shell command: in a plan file, a script it begins with must be there).
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from typing import Protocol as Contract
 
 import anyio
-import anyio.to_thread
 import msgspec
 
 from deliberate.errors import ConfigError, EvaluatorError, LedgerError
@@ -65,15 +57,11 @@ async def assess(
 ) -> Evaluation:
     """The evaluator's evaluation with its duration and fingerprint; a broken instrument is ``Unscored(failed)``.
 
-    An evaluator whose files changed while it ran gives no score: what was measured, and by what, nobody can say.
-
     Raises:
         ConfigError: Set up wrongly.
         LedgerError: The record cannot be written: nothing may go on.
     """
     started = anyio.current_time()
-    files = getattr(evaluator, "files", None)
-    before = await _hashes(files, case)
     try:
         found = await evaluator.evaluate(case, runtime=runtime, previous=previous)
     except (ConfigError, LedgerError):
@@ -82,46 +70,18 @@ async def assess(
         found = unscored(evaluator, "failed", str(error))
     except Exception as error:  # noqa: BLE001  all: an evaluator of another package may raise anything, and none of it is a number
         found = unscored(evaluator, "failed", f"{type(error).__name__}: {error}")
-    after = await _hashes(files, case)
-    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
-    if changed:
-        found = unscored(evaluator, "failed", f"changed while it was measured by: {', '.join(changed)}")
     return msgspec.structs.replace(
         found,
         duration_seconds=round(anyio.current_time() - started, 6),
-        fingerprint=found.fingerprint or fingerprint_of(evaluator, files=before),
+        fingerprint=found.fingerprint or fingerprint_of(evaluator),
     )
 
 
-def fingerprint_of(evaluator: Evaluator, *, files: Mapping[str, str] | None = None) -> str:
-    """Sha-256 of the evaluator's name, parameters and files: scores compare only within one fingerprint.
-
-    ``files`` leads from names to sha-256.
-    """
+def fingerprint_of(evaluator: Evaluator) -> str:
+    """Sha-256 of the evaluator's name and parameters: scores compare only within one fingerprint."""
     made_of = getattr(evaluator, "made_of", None)
     params: object = evaluator if isinstance(evaluator, msgspec.Struct) else repr(evaluator)
-    said: dict[str, object] = {"evaluator": evaluator.name, "params": params if made_of is None else made_of()}
-    if files:
-        said["files"] = dict(files)
-    return digest_of(said)
-
-
-async def _hashes(files: Any, case: Case) -> dict[str, str]:  # noqa: ANN401  a method, or None
-    """Sha-256 of an evaluator's files by their names; ``"absent"`` for one that is not there."""
-    if files is None:
-        return {}
-
-    def read() -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, path in sorted(files(case).items()):
-            try:
-                with Path(path).open("rb") as file:
-                    found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError:
-                found[name] = "absent"
-        return found
-
-    return await anyio.to_thread.run_sync(read)
+    return digest_of({"evaluator": evaluator.name, "params": params if made_of is None else made_of()})
 
 
 def passed(evaluator: Evaluator, ok: bool, reason: str, **details: Param) -> Evaluation:  # noqa: FBT001  the subject
@@ -165,7 +125,7 @@ def unscored(evaluator: Evaluator, why: UnscoredWhy, detail: str) -> Evaluation:
 
 def unscaled(evaluator: Evaluator) -> bool:
     """Whether what it reads is on no declared scale, so that no aggregate may take it."""
-    return getattr(evaluator, "scale", "") is None
+    return bool(getattr(evaluator, "unscaled", False))
 
 
 def checked_scale(scale: str | None, default_score: float | None, *, part: str) -> None:

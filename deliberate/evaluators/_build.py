@@ -6,6 +6,7 @@ What is wrong is told with its place: a plan file's line and column, or the name
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from deliberate.errors import ConfigError, UnknownName
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators.composite import Composite, Member
 from deliberate.evaluators.deliberation import Deliberation
-from deliberate.types import Case, Gate, Panel, Param, Plan, PlanPart, Record, Spec, bracket_named
+from deliberate.types import Gate, Panel, Param, Plan, PlanPart, Record, Spec, bracket_named
 
 __all__ = ["Place", "combine", "evaluator_of", "kind_of", "own_evaluators", "plan_of"]
 
@@ -79,7 +80,7 @@ def plan_of(
         plan: Names and values.
         panel: Finds a panel by its name or file.
         where: What gives the place of a path in the plan's file (``LoadedPlan.where``); else its name.
-        folder: The folder its parts run in; a file that a part runs and that is not there is an error then.
+        folder: The folder its parts run in; a script that is not there is an error then.
         own: Evaluators of the user's own module, by name.
 
     Raises:
@@ -144,25 +145,39 @@ def _evaluator_of(spec: Spec, builder: _Builder, path: tuple[str | int, ...]) ->
                 params[name] = builder.panel(params[name])
     with _placed(builder.place, path, lambda where: ("params", *where.split(".")[1:])):
         built = cast("Evaluator", msgspec.convert(params, kind, strict=True))
-    _check_files(built, spec, builder, path)
+    _check_command(built, builder, path)
     return built
 
 
-def _check_files(built: Evaluator, spec: Spec, builder: _Builder, path: tuple[str | int, ...]) -> None:
-    """Refuses a part that runs files of the plan's folder which are not there."""
-    files = getattr(built, "files", None)
-    if files is None or builder.folder is None:
+def _check_command(built: Evaluator, builder: _Builder, path: tuple[str | int, ...]) -> None:
+    """Refuses a part whose command begins with a script that is not in the plan's folder."""
+    command = getattr(built, "command", None)
+    if builder.folder is None or not isinstance(command, str):
         return
-    found: Mapping[str, Any] = files(Case(output="", workspace=str(builder.folder)))
-    for name, file in found.items():
-        if not Path(file).exists():
-            said = (key for key, value in spec.params.items() if isinstance(value, str) and name in value)
-            raise ConfigError(
-                f"there is no file {name!r}",
-                where=builder.place(*path, "params", next(said, "")),
-                expected=f"a file in {builder.folder}",
-                hint="write it there, or mend the name",
-            )
+    script = _script(command)
+    if script and not (builder.folder / script).exists():
+        raise ConfigError(
+            f"there is no file {script!r}",
+            where=builder.place(*path, "params", "command"),
+            expected=f"a script in {builder.folder}",
+            hint="write it there, or mend its name",
+        )
+
+
+def _script(command: str) -> str:
+    """The script a shell command begins with, as far as its first words tell; else nothing.
+
+    >>> _script("./check.sh --fast"), _script("python tools/check.py"), _script("make test")
+    ('./check.sh', 'tools/check.py', '')
+    """
+    try:
+        first, *rest = shlex.split(command)
+    except ValueError:  # no words: an empty command, or an open quote, which is for the shell to refuse
+        return ""
+    if "/" in first and "=" not in first:
+        return first
+    shell = first in ("sh", "bash", "python", "python3")
+    return rest[0] if shell and rest and rest[0].endswith((".sh", ".py")) else ""
 
 
 @contextmanager

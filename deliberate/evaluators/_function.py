@@ -57,6 +57,11 @@ class FunctionEvaluator(Record, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise ConfigError(str(error), where=self.name) from None
 
+    @property
+    def unscaled(self) -> bool:
+        """Whether its number is on no declared scale."""
+        return self.scale is None
+
     def made_of(self) -> object:
         """Parameters and code: scores of two versions of a function do not compare."""
         return {"params": msgspec.structs.asdict(self), "code": self.code}

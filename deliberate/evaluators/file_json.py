@@ -64,6 +64,11 @@ class FileJson(Record, frozen=True, kw_only=True):
             raise ConfigError("no key", where="file_json.score_key", expected="a path such as evaluation.f1_score")
         checked_scale(self.scale, self.default_score, part="file_json")
 
+    @property
+    def unscaled(self) -> bool:
+        """Whether its number is on no declared scale."""
+        return self.scale is None
+
     async def evaluate(
         self,
         case: Case,

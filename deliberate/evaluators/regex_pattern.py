@@ -70,6 +70,11 @@ class RegexPattern(Record, frozen=True, kw_only=True):
         checked_scale(self.scale, self.default_score, part="regex_pattern")
         check_time(self.timeout_seconds, part="regex_pattern")
 
+    @property
+    def unscaled(self) -> bool:
+        """Whether its number is on no declared scale."""
+        return self.scale is None
+
     async def evaluate(
         self,
         case: Case,

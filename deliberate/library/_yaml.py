@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
@@ -124,6 +125,17 @@ class Document(Record, frozen=True, kw_only=True):
     def fault(self, what: str, *path: str | int, key: bool = False, expected: str = "", hint: str = "") -> ConfigError:
         """The error to raise about a path."""
         return self.error(what, where=self.where(*path, key=key), expected=expected, hint=hint)
+
+    @contextmanager
+    def placing(self) -> Generator[None, None, None]:
+        """Tells of an error that names keys with dots between (``evaluator.params``) where in the file they stand."""
+        try:
+            yield
+        except ConfigError as error:
+            if error.where.startswith(f"{self.file}:"):
+                raise
+            steps = (int(step) if step.isdigit() else step for step in error.where.split("."))
+            raise error.at(self.where(*steps)) from None
 
     def unknown_key(self, known: Sequence[str], *path: str | int) -> ConfigError:
         """The error to raise about a key that is not known there."""

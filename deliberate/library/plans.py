@@ -6,9 +6,9 @@ A plan is names and values only. Parts are built from it higher up; a fault foun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from typing import Protocol as Contract
 
 from pydantic import BeforeValidator, Field
@@ -17,6 +17,7 @@ from deliberate import plugins
 from deliberate.errors import UnknownName
 from deliberate.library._files import names_a_path, path_of
 from deliberate.library._yaml import Document, Format, Name, Words, Written, load_file
+from deliberate.library.dialects import codebolt_part, kapso_spec
 from deliberate.library.panels import SUFFIX
 from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
 
@@ -32,14 +33,20 @@ class _Panels(Contract):
 
 
 class LoadedPlan(Record, frozen=True, kw_only=True):
-    """A plan with the folder its file lies in: relative paths in its parameters start there."""
+    """A plan with the folder its file lies in: relative paths in its parameters start there.
+
+    ``roots`` says of parts that stand elsewhere than under ``parts`` where that is: in documents of other systems.
+    """
 
     plan: Plan
     folder: Path
     document: Document
+    roots: Mapping[str, tuple[str | int, ...]] = {}
 
     def where(self, *path: str | int, key: bool = False) -> str:
         """``file:line:column`` of what stands at a path, or of its key: ``where("parts", "tests", "weight")``."""
+        if path[:1] == ("parts",) and len(path) > 1 and path[1] in self.roots:
+            path = (*self.roots[str(path[1])], *path[2:])
         return self.document.where(*path, key=key)
 
     def panel(self, library: _Panels) -> Callable[[str], Panel]:
@@ -121,11 +128,17 @@ class _Plan(Written):
 def read_plan(path: Path, *, own: Sequence[str] = ()) -> LoadedPlan:
     """The plan in a file; ``own`` are names of evaluators that come besides those there are.
 
+    The configuration of an evaluator in Kapso (``evaluator: {type, params}``) and of a task's evaluators in Codebolt
+    (``evaluators: [{type, weight, …}]``) are plans too.
+
     Raises:
         ConfigError: It cannot be read; the message names file, line, column, key and what was expected.
         UnknownName: It names an evaluator, a rule or a part that does not exist.
     """
     document = load_file(path)
+    foreign = _foreign(document)
+    if foreign:
+        return _read_foreign(document, foreign, folder=path.absolute().parent)
     written = document.read(_Plan)
     evaluators = (*plugins.names("evaluators"), *own)
     for name, part in written.parts.items():
@@ -146,6 +159,61 @@ def read_plan(path: Path, *, own: Sequence[str] = ()) -> LoadedPlan:
         limits=_stated(written.limits),
     )
     return LoadedPlan(plan=plan, folder=path.absolute().parent, document=document)
+
+
+def _foreign(document: Document) -> str:
+    """The one key by which a document of another system is known; nothing where it is ours."""
+    data = document.data
+    if not isinstance(data, Mapping) or "deliberate" in data or "parts" in data:
+        return ""
+    return next((key for key in ("evaluator", "evaluators") if key in data), "")
+
+
+class _Kapso(Written):
+    type: Words
+    params: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class _KapsoPlan(Written):
+    evaluator: _Kapso
+
+
+class _KapsoNamed(Written):
+    evaluator: Words
+    evaluator_params: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class _CodeboltPlan(Written):
+    evaluators: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
+
+
+def _read_foreign(document: Document, key: str, *, folder: Path) -> LoadedPlan:
+    parts: list[PlanPart] = []
+    roots: dict[str, tuple[str | int, ...]] = {}
+    combine = Spec(type="weighted_mean")
+    if key == "evaluator":
+        with document.placing():
+            spec = _kapso(document)
+        parts.append(PlanPart(name=spec.type, spec=spec))
+        roots[spec.type] = ("evaluator",)
+        combine = Spec(type="weighted_mean", params={"on_missing": "exclude"})
+    else:
+        written = document.read(_CodeboltPlan)
+        for at, one in enumerate(written.evaluators):
+            with document.placing():
+                part = codebolt_part(one, at=at, where=f"evaluators.{at}")
+            parts.append(part)
+            roots[part.name] = ("evaluators", at)
+    return LoadedPlan(plan=Plan(parts=tuple(parts), combine=combine), folder=folder, document=document, roots=roots)
+
+
+def _kapso(document: Document) -> Spec:
+    data = cast("Mapping[str, object]", document.data)
+    if isinstance(data["evaluator"], str):
+        named = document.read(_KapsoNamed)
+        return kapso_spec(named.evaluator, named.evaluator_params, within=True)
+    written = document.read(_KapsoPlan).evaluator
+    return kapso_spec(written.type, written.params, within=True)
 
 
 def _stated(written: Written, *without: str) -> dict[str, Any]:

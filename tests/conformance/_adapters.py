@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from deliberate import Case, Panel, Session, combine, plugins
+from deliberate import Case, Panel, Session, combine
 from deliberate.errors import EvaluatorError, RefusedError, RubricError
-from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script, evaluator_of
+from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script
 from deliberate.evaluators._base import measured
 from deliberate.library import Library
 from deliberate.library.rubrics import NotAnEvaluator, read_rubric
@@ -28,13 +28,12 @@ from deliberate.types import (
     Rubric,
     Rules,
     Seat,
-    Spec,
     adjusted_ballot,
     bracket_of,
 )
 from tests.conformance._cases import Missing, Observed
 
-__all__ = ["ADAPTERS", "LATER"]
+__all__ = ["ADAPTERS", "LATER", "Adapter", "Input"]
 
 Input = Mapping[str, Any]
 Adapter = Callable[[Input, Path], Awaitable[Observed]]
@@ -66,8 +65,6 @@ LATER: Mapping[str, str] = {
     "verdict": "verb suite",
 }
 """Kinds whose evaluator or verb comes with a later step."""
-
-KAPSO = ("no_score", "regex_pattern", "file_json", "multi_metric", "llm_judge", "llm_comparison", "composite")
 
 
 async def judged(
@@ -245,72 +242,6 @@ async def script_evaluator(given: Input, folder: Path) -> Observed:
     return {**seen(found), "written": [path.name for path in folder.rglob("*")]}
 
 
-# --- Kapso -----------------------------------------------------------------------------------------
-
-
-def present(name: str, params: Input) -> None:
-    """Refuses a Kapso evaluator that is not here, or children that are not."""
-    if name in KAPSO and name not in plugins.names("evaluators"):
-        msg = f"evaluator {name}"
-        raise Missing(msg)
-    for child, inner, _ in params.get("evaluators", ()):
-        present(child, inner)
-    if name == "llm_judge":
-        needs(params, ("criteria", "model", "scale"), of="evaluator llm_judge")
-    if name == "composite":
-        msg = "Kapso's composite"
-        raise Missing(msg)
-
-
-def built(given: Input) -> Evaluator:
-    params = given.get("params", {})
-    present(given["evaluator"], params)
-    return evaluator_of(Spec(type=given["evaluator"], params=params), panel=Library().panel)
-
-
-async def evaluator_run(given: Input, folder: Path) -> Observed:
-    return seen(await judged(built(given), output=given["output"], workspace=folder), of=1.0)
-
-
-async def evaluator_build(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    return {"evaluator": built(given).name}
-
-
-async def evaluator_list(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    for name in KAPSO:
-        present(name, {})
-    return {"requires_llm": {name: plugins.part("evaluators", name).spends_tokens for name in KAPSO}}
-
-
-async def evaluator_meta(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    return {"requires_llm": built(given).spends_tokens}
-
-
-async def evaluator_defaults(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    present(given["evaluator"], {})
-    kind = plugins.part("evaluators", given["evaluator"])
-    return {"defaults": {name: getattr(kind(), name) for name in kind.__struct_fields__}}
-
-
-async def llm_evaluator_run(given: Input, folder: Path) -> Observed:
-    reply = given["model_reply"]
-    provider = Scripted(lambda _: reply if isinstance(reply, str) else RefusedError(reply["raise"]))
-    return seen(await judged(built(given), output=given["output"], provider=provider, workspace=folder), of=1.0)
-
-
-async def llm_prompt(given: Input, folder: Path) -> Observed:
-    asked: list[str] = []
-    for name, text in given.get("files", {}).items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-    def note(request: Request) -> str:
-        asked.append("\n".join(message.content for message in request.messages))
-        return "SCORE: 5\nFEEDBACK: x"
-
-    await judged(built(given), output=given["output"], provider=Scripted(note), workspace=folder)
-    return {"prompt": asked[0]}
-
-
 # --- OpenKoi ---------------------------------------------------------------------------------------
 
 
@@ -410,15 +341,8 @@ ADAPTERS: Mapping[str, Adapter] = {
         bundled_skill,
         deliberation,
         evaluation_from_judgement,
-        evaluator_build,
-        evaluator_defaults,
-        evaluator_list,
-        evaluator_meta,
-        evaluator_run,
         expected_output,
         judge_call,
-        llm_evaluator_run,
-        llm_prompt,
         script_evaluator,
         skill_md_parse,
         weighted_average,
