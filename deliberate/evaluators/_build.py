@@ -196,6 +196,12 @@ def _placed(
         raise (error if ":" in error.where else error.at(place(*path, *steps(error.where)))) from None
 
 
+def _steps(where: str) -> tuple[str | int, ...]:
+    """The path a composite's error names, with dots between; its gates are a list."""
+    first, *rest = where.split(".")
+    return (first, *(int(step) if first == "gates" and step.isdigit() else step for step in rest))
+
+
 def _spelled(where: str) -> Place:
     """Places in what is no file: the names, with dots between."""
 
@@ -272,7 +278,7 @@ def _plan_of(plan: Plan, builder: _Builder, path: tuple[str | int, ...]) -> Comp
         if name not in known:
             raise UnknownName("parameter", name, ("by", *known), where=builder.place(*path, "combine", name, key=True))
     params = cast("Mapping[str, Any]", plan.combine.params)
-    with _placed(builder.place, path, lambda where: tuple(where.split("."))):
+    with _placed(builder.place, path, _steps):
         return Composite(members=members, by=plan.combine.type, gates=plan.gates, **params)
 
 

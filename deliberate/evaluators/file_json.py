@@ -130,10 +130,11 @@ def _bytes(workspace: Path, filename: str) -> bytes:
     except OSError as error:
         msg = f"{filename} cannot be read: {error.strerror}"
         raise EvaluatorError(msg) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        msg = f"{filename} is no plain file"
+        raise EvaluatorError(msg)
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            msg = f"{filename} is no plain file"
-            raise EvaluatorError(msg)
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         msg = f"{filename} is larger than {_MOST_BYTES // 1024 // 1024} MiB"

@@ -88,7 +88,7 @@ class JsonSchema(Record, frozen=True, kw_only=True):
 
 def _plain(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
     """The schema in JSON's own types: documents come with tuples."""
-    return msgspec.to_builtins(schema)
+    return msgspec.json.decode(msgspec.json.encode(schema))
 
 
 def _check(schema: Any) -> None:  # noqa: ANN401

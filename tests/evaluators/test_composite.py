@@ -7,9 +7,18 @@ from typing import ClassVar
 import anyio
 import pytest
 
-from deliberate import Case, Gate, Panel, combine
+from deliberate import Case, Gate, Panel, combine, evaluator
 from deliberate.errors import ConfigError, EvaluatorError, UnknownName
-from deliberate.evaluators import Composite, Evaluator, Exact, evaluator_of, plan_of
+from deliberate.evaluators import (
+    Composite,
+    Contains,
+    Evaluator,
+    Exact,
+    RegexPattern,
+    evaluator_of,
+    fingerprint_of,
+    plan_of,
+)
 from deliberate.runtime import Runtime
 from deliberate.types import Evaluation, Plan, PlanPart, Record, Scored, Spec, Unscored, UnscoredWhy
 from tests.evaluators.conftest import Open
@@ -263,3 +272,66 @@ def test_a_plan_becomes_a_composite() -> None:
     assert (found.by, found.on_missing, found.min_coverage) == ("min", "exclude", 0.7)
     with pytest.raises(UnknownName, match="on_mising"):
         plan_of(Plan(parts=(part,), combine=Spec(type="min", params={"on_mising": "zero"})), panel=no_panel)
+
+
+@pytest.mark.parametrize("how", ["fail", "exclude", "zero", "default(40)"])
+async def test_a_least_coverage_that_is_asked_for_must_be_met_whatever_is_done_with_the_missing(
+    opened: Open, how: str
+) -> None:
+    plan = combine(a=(Fixed(score=80), 3), b=(Fixed(why="failed"), 1), on_missing=how, min_coverage=0.8)
+    found = await run(opened, plan)
+    assert (found.score, found.coverage) == (None, 0.75)
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1, float("nan"), True])
+def test_a_coverage_that_is_no_share_is_refused(least: float) -> None:
+    with pytest.raises(ConfigError, match=r"combine\.min_coverage"):
+        combine(a=(Fixed(), 1), min_coverage=least)
+
+
+async def test_huge_weights_cannot_overflow(opened: Open) -> None:
+    plan = combine(a=(Fixed(score=80), 1.7e308), b=(Fixed(score=40), 1.7e308), c=(Fixed(why="failed"), 1e-300))
+    found = await run(opened, plan)
+    assert (found.score, found.coverage, found.missing) == (None, 1.0, ("c",))
+    found = await run(opened, combine(a=(Fixed(score=80), 1.7e308), b=(Fixed(score=40), 1.7e308)))
+    assert (found.score, found.coverage) == (60.0, 1.0)
+
+
+async def test_what_stands_in_for_a_part_is_told_of_the_whole(opened: Open) -> None:
+    plan = combine(a=(Exact(expected="x"), 1), b=(RegexPattern(scale="0..1", default_score=0.5), 1))
+    found = await run(opened, plan)
+    assert isinstance(found.outcome, Scored)
+    assert (found.outcome.score, found.outcome.origin, found.flags) == (75.0, "defaulted", ("defaulted",))
+
+
+async def test_paid_parts_run_together_after_the_free_ones(opened: Open) -> None:
+    plan = combine(
+        **{f"paid{at}": (Paid(score=50, after_seconds=0.2, label="paid"), 1) for at in range(10)},
+        free=(Fixed(score=50, after_seconds=0.05, label="free"), 1),
+    )
+    found = await run(opened, plan)
+    assert ran == ["free", *["paid"] * 10]
+    assert found.duration_seconds < 1.5
+
+
+async def test_whatever_finishes_first_the_result_bytes_are_the_same(opened: Open) -> None:
+    found: set[str] = set()
+    for slow in range(3):
+
+        @evaluator(name="waits")
+        async def waits(case: Case, *, at: int = 0) -> bool:  # noqa: ARG001
+            await anyio.sleep(0.03 * ((at + slow) % 3))  # noqa: B023  it runs within this turn
+            return at == 1
+
+        parts = combine(**{f"p{at}": (waits(at=at), at + 1) for at in range(3)})
+        whole = await run(opened, parts)
+        found.add(whole.digest)
+    assert len(found) == 1
+
+
+def test_two_kinds_with_the_same_parameters_are_two_plans() -> None:
+    same = {"expected": "a", "ignore_case": True}
+    one, other = combine(a=(Exact(**same), 1)), combine(a=(Contains(**same), 1))  # type: ignore[arg-type]
+    assert fingerprint_of(one) != fingerprint_of(other)
+    assert fingerprint_of(one) != fingerprint_of(combine(a=(Exact(**same), 2)))  # type: ignore[arg-type]
+    assert fingerprint_of(one) != fingerprint_of(combine(a=(Exact(**same), 1), by="min"))  # type: ignore[arg-type]
