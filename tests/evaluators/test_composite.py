@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import anyio
 import pytest
@@ -305,10 +305,8 @@ async def test_what_stands_in_for_a_part_is_told_of_the_whole(opened: Open) -> N
 
 
 async def test_paid_parts_run_together_after_the_free_ones(opened: Open) -> None:
-    plan = combine(
-        **{f"paid{at}": (Paid(score=50, after_seconds=0.2, label="paid"), 1) for at in range(10)},
-        free=(Fixed(score=50, after_seconds=0.05, label="free"), 1),
-    )
+    paid: dict[str, Any] = {f"p{at}": (Paid(score=50, after_seconds=0.2, label="paid"), 1) for at in range(10)}
+    plan = combine(**paid, free=(Fixed(score=50, after_seconds=0.05, label="free"), 1))
     found = await run(opened, plan)
     assert ran == ["free", *["paid"] * 10]
     assert found.duration_seconds < 1.5
@@ -323,8 +321,8 @@ async def test_whatever_finishes_first_the_result_bytes_are_the_same(opened: Ope
             await anyio.sleep(0.03 * ((at + slow) % 3))  # noqa: B023  it runs within this turn
             return at == 1
 
-        parts = combine(**{f"p{at}": (waits(at=at), at + 1) for at in range(3)})
-        whole = await run(opened, parts)
+        parts: dict[str, Any] = {f"p{at}": (waits(at=at), at + 1) for at in range(3)}
+        whole = await run(opened, combine(**parts))
         found.add(whole.digest)
     assert len(found) == 1
 

@@ -84,7 +84,8 @@ def test_a_score_lies_on_the_scale_and_what_failed_is_no_number(
     output: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("case")
-    plan = combine(on_missing="exclude", min_coverage=0.0, **{name: (one, 1.0) for name, one in FREE.items()})
+    parts: dict[str, Any] = {name: (one, 1.0) for name, one in FREE.items()}
+    plan = combine(on_missing="exclude", min_coverage=0.0, **parts)
     found, again = evaluated(plan, [output, output], folder)
     assert found.digest == again.digest
     for part in (*(part.evaluation for part in found.parts), found):

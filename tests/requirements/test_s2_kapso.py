@@ -194,7 +194,8 @@ async def test_s2_25_a_composite_weighs_its_children(judge: Judge) -> None:
 
 
 def test_s2_26_evaluators_are_type_params_and_weight() -> None:
-    for wrong in (("regex_pattern", {}), ("regex_pattern", 1, {}), "regex_pattern"):
+    wrongs: tuple[Param, ...] = (("regex_pattern", {}), ("regex_pattern", 1, {}), "regex_pattern")
+    for wrong in wrongs:
         with pytest.raises(ConfigError, match=r"expected \[type, params, weight\]"):
             kapso("composite", evaluators=(wrong,))
 
