@@ -293,3 +293,17 @@ def test_a_panel_that_spends_just_enough_vouches_for_no_number(here: Here, folde
 def test_a_module_of_ones_own_brings_parts(cli: Cli, folder: Path) -> None:
     (folder / "mine.py").write_text("print('imported')\n", encoding="utf-8")
     assert "imported" in cli("ask", "answer.txt", "--import", "mine", "--judge", "scripted/good").out
+
+
+def test_a_plan_reaches_evaluators_of_ones_own(here: Here, folder: Path) -> None:
+    source = "from deliberate import Case, evaluator\n\n@evaluator\n"
+    source += "def shorter(case: Case, *, than: int = 80) -> bool:\n    return len(case.output) < than\n"
+    (folder / "own_checks.py").write_text(source, encoding="utf-8")
+    plan = folder / "own.plan.yaml"
+    plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {than: 1}}}\n", encoding="utf-8")
+    asked = ("ask", "answer.txt", "--plan", "own.plan.yaml")
+    assert "unknown evaluator 'shorter'" in here(*asked).err
+    found = here(*asked, "--import", "own_checks", "--json")
+    assert (found.code, found.json["score"]) == (0, 0.0)
+    plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {then: 1}}}\n", encoding="utf-8")
+    assert "own.plan.yaml:2:41: unknown parameter 'then'" in here(*asked, "--import", "own_checks").err

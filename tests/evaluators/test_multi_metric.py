@@ -79,6 +79,11 @@ async def test_missing_metrics_do_as_they_were_told(opened: Open) -> None:
     assert (await read(opened, nothing, "none")).score is None
 
 
+async def test_what_is_there_keeps_its_weights_where_another_is_missing(opened: Open) -> None:
+    metrics = MultiMetric(patterns={"a": (A, 3), "b": (B, 1), "t": (T, 1)}, on_missing="exclude")
+    assert (await read(opened, metrics, "A: 1 B: 0")).score == pytest.approx(75.0)
+
+
 async def test_an_optional_group_that_took_no_part_is_missing(opened: Open) -> None:
     found = await read(opened, MultiMetric(patterns={"a": (r"A: ([\d.]+)?", 1)}), "A: ")
     assert "the group took no part" in found.reason

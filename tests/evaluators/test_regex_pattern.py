@@ -123,3 +123,12 @@ async def test_a_number_without_a_scale_is_reported_and_enters_no_aggregate(open
     async with opened() as session:
         found = await session.evaluate(Case(output="SCORE: 12"), reported)
     assert (found.score, found["b"].raw) == (60.0, 12.0)
+
+
+async def test_matches_may_be_empty_and_many_but_not_without_end(opened: Open) -> None:
+    found = await read(opened, RegexPattern(pattern=r"(?:x|)(\d*)", which="last", default_score=0, scale="0..1"), "ab")
+    assert "'' is no number" in found.reason
+    many = await read(opened, RegexPattern(pattern="(1)", which="mean", timeout_seconds=30), "1" * 100_001)
+    assert "matches more than 100000 times" in many.reason
+    slow = await read(opened, RegexPattern(pattern="(1)", which="mean", timeout_seconds=0.001), "1" * 90_000)
+    assert "took longer than 0.001 s" in slow.reason

@@ -193,6 +193,14 @@ async def test_s2_25_a_composite_weighs_its_children(judge: Judge) -> None:
     assert [part.name for part in found.parts] == ["regex_pattern-1", "regex_pattern-2"]
 
 
+async def test_s2_26_a_composites_parts_may_be_mappings_as_files_write_them(judge: Judge) -> None:
+    child: Param = {"type": "regex_pattern", "params": {"pattern": r"A: ([\d.]+)"}, "weight": 2}
+    inner: Param = ("composite", {"evaluators": (child,)}, 1)
+    found = await judge(kapso("composite", evaluators=(child, inner)), "A: 0.4")
+    assert found.normalized == pytest.approx(0.4)
+    assert [part.name for part in found.parts] == ["regex_pattern-1", "composite-2"]
+
+
 def test_s2_26_evaluators_are_type_params_and_weight() -> None:
     wrongs: tuple[Param, ...] = (("regex_pattern", {}), ("regex_pattern", 1, {}), "regex_pattern")
     for wrong in wrongs:
