@@ -119,6 +119,10 @@ class Library(Contract):
         """The panel of that name, or in that file."""
         ...
 
+    def judge(self, name: str, *, model: str, where: str = "") -> Judge:
+        """The judge that the agent card of that name makes; ``model`` is asked where the card names none."""
+        ...
+
 
 class Sandbox(Contract):
     """Runs a program on files it is given."""

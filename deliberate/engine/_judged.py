@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from deliberate.evaluators import Evaluator
 from deliberate.evaluators.composite import Composite
-from deliberate.evaluators.deliberation import Deliberation
-from deliberate.evaluators.llm_judge import LLMJudge
 from deliberate.runtime import Runtime
-from deliberate.types import Judge, Panel, Seat
+from deliberate.types import Panel
 
 __all__ = ["panels_of"]
 
@@ -23,8 +21,5 @@ def panels_of(evaluator: Evaluator, *, runtime: Runtime) -> Iterator[Panel]:
     if isinstance(evaluator, Composite):
         for member in evaluator.members:
             yield from panels_of(member.evaluator, runtime=runtime)
-    elif isinstance(evaluator, Deliberation):
-        yield evaluator.panel
-    elif isinstance(evaluator, LLMJudge):
-        judge = Judge(model=runtime.model_for(evaluator.model, where=f"{evaluator.name}.model"))
-        yield Panel(seats=(Seat(name="judge", judge=judge),), rubric=None, criteria=evaluator.criteria)
+    elif (seated := getattr(evaluator, "seated", None)) is not None and (panel := seated(runtime)) is not None:
+        yield panel

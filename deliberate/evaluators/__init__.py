@@ -15,22 +15,28 @@ from deliberate.evaluators._build import Place, combine, evaluator_of, kind_of, 
 from deliberate.evaluators._function import FunctionEvaluator, evaluator
 
 if TYPE_CHECKING:
+    from deliberate.evaluators.agent_judge import AgentJudge
     from deliberate.evaluators.composite import Composite
     from deliberate.evaluators.contains import Contains
     from deliberate.evaluators.deliberation import Deliberation
     from deliberate.evaluators.exact import Exact
     from deliberate.evaluators.file_json import FileJson
     from deliberate.evaluators.json_schema import JsonSchema
+    from deliberate.evaluators.llm_comparison import LLMComparison
     from deliberate.evaluators.llm_judge import LLMJudge
+    from deliberate.evaluators.llm_rubric import LLMRubric
     from deliberate.evaluators.multi_metric import MultiMetric
     from deliberate.evaluators.no_score import NoScore
     from deliberate.evaluators.not_contains import NotContains
     from deliberate.evaluators.regex import Regex
     from deliberate.evaluators.regex_pattern import RegexPattern
+    from deliberate.evaluators.rubric_judge import RubricJudge
     from deliberate.evaluators.script import Script
+    from deliberate.evaluators.semantic import Semantic
     from deliberate.evaluators.similarity import Similarity
 
 __all__ = [
+    "AgentJudge",
     "Composite",
     "Contains",
     "Deliberation",
@@ -39,14 +45,18 @@ __all__ = [
     "FileJson",
     "FunctionEvaluator",
     "JsonSchema",
+    "LLMComparison",
     "LLMJudge",
+    "LLMRubric",
     "MultiMetric",
     "NoScore",
     "NotContains",
     "Place",
     "Regex",
     "RegexPattern",
+    "RubricJudge",
     "Script",
+    "Semantic",
     "Similarity",
     "assess",
     "combine",

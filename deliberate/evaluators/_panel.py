@@ -1,16 +1,18 @@
 """A panel as an instrument: what evaluators that ask judges are made of.
 
-One prompt path, one reader, one retry path: an evaluator of this kind brings a panel, and a form if the protocol's own
-will not do.
+One prompt path, one reader, one retry path: an evaluator of this kind brings a panel of one or more seats
+(``seated``, so that what it will ask can be told before it asks), and a form if the protocol's own will not do.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol as Contract
 
 import msgspec
 
+from deliberate.errors import ConfigError
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators._deliberate import deliberate
 from deliberate.runtime import Runtime
@@ -20,15 +22,56 @@ from deliberate.types import (
     Decided,
     DimensionScore,
     Evaluation,
+    Finding,
     Form,
+    Judge,
     Panel,
+    Rules,
     Scored,
+    Seat,
     Undecided,
     Unscored,
     Verdict,
+    raw_of,
 )
 
-__all__ = ["by_panel"]
+__all__ = ["Judging", "alone", "by_number", "by_panel", "suggestion_of"]
+
+
+class Judging(Evaluator, Contract):
+    """An evaluator that asks judges."""
+
+    def seated(self, runtime: Runtime) -> Panel | None:
+        """Who will be asked; None if nobody will be.
+
+        Raises:
+            ConfigError: No model is named, here or by the session.
+        """
+        ...
+
+
+def alone(judge: Judge, *, form: Form, criteria: str = "", rubric: str | None = None) -> Panel:
+    """A panel of one seat, whose number stands as it was given."""
+    seat = Seat(name="judge", judge=judge)
+    return Panel(seats=(seat,), rubric=rubric, criteria=criteria, form=form.name, rules=Rules(bracket_score="mean"))
+
+
+async def by_number(evaluator: Judging, form: Form, *, case: Case, runtime: Runtime) -> Evaluation:
+    """A number on the form's scale, with the judge's own reason.
+
+    Raises:
+        ConfigError: No model is named.
+    """
+    panel = evaluator.seated(runtime)
+    if panel is None:
+        raise ConfigError("nobody is asked", where=evaluator.name)
+    found = await by_panel(evaluator, panel, case=case, runtime=runtime, forms=(form,))
+    outcome = found.outcome
+    if isinstance(outcome, Scored):
+        outcome = msgspec.structs.replace(outcome, raw=raw_of(outcome.score, scale=form.scale), scale=form.scale)
+    said = [vote.ballot.reason for vote in found.verdict.votes if vote.ballot] if found.verdict is not None else []
+    reason = next((one for one in said if one), found.reason)
+    return msgspec.structs.replace(found, outcome=outcome, reason=reason)
 
 
 async def by_panel(
@@ -36,13 +79,31 @@ async def by_panel(
 ) -> Evaluation:
     """The panel's verdict as an evaluation.
 
-    Output without a letter or a digit is decided Poor by a free gate, with no call.
+    Output without a letter or a digit is decided Poor by a free gate, with no call; unless the reference has none
+    either.
     """
-    if not any(sign.isalnum() for sign in case.output):
+    if _says_nothing(case.output) and (case.reference is None or not _says_nothing(case.reference)):
         return _degenerate(evaluator)
     rubric = None if panel.rubric is None else runtime.library.rubric(panel.rubric)
     verdict = await deliberate(case, panel, runtime=runtime, rubric=rubric, forms=forms)
     return _evaluation(evaluator, verdict)
+
+
+def suggestion_of(findings: Sequence[Finding]) -> str:
+    """What to do next, made from findings: each Blocker, then each Important, with its fix; else the Suggestions.
+
+    >>> suggestion_of([Finding(severity="important", dimension="", title="Memory leak", fix="close the file")])
+    'Mend: Memory leak (close the file).'
+    """
+    for word, severities in (("Mend", ("blocker", "important")), ("Consider", ("suggestion",))):
+        named = [one for severity in severities for one in findings if one.severity == severity]
+        if named:
+            return f"{word}: {'; '.join(f'{one.title} ({one.fix})' if one.fix else one.title for one in named)}."
+    return ""
+
+
+def _says_nothing(text: str) -> bool:
+    return not any(sign.isalnum() for sign in text)
 
 
 def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
@@ -56,16 +117,18 @@ def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
     else:
         outcome = _undecided(decision)
         reason = outcome.detail
+    findings = tuple(
+        msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
+    )
+    said = next((ballot.suggestion for ballot in sorted(ballots, key=_by_score) if ballot.suggestion), "")
     return Evaluation(
         evaluator=evaluator.name,
         outcome=outcome,
         reason=reason,
-        suggestion=next((ballot.suggestion for ballot in sorted(ballots, key=_by_score) if ballot.suggestion), ""),
+        suggestion=said or suggestion_of(findings),
         flags=verdict.flags,
         dimensions=_dimensions(ballots),
-        findings=tuple(
-            msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
-        ),
+        findings=findings,
         verdict=verdict,
         usage=verdict.usage,
     )

@@ -23,6 +23,10 @@ class Deliberation(Record, frozen=True, kw_only=True):
 
     panel: Panel
 
+    def seated(self, runtime: Runtime) -> Panel:  # noqa: ARG002  its panel is its own
+        """The panel."""
+        return self.panel
+
     async def evaluate(
         self,
         case: Case,

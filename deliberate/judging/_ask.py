@@ -83,7 +83,8 @@ class _Asking:
         self._doors = doors
         self._request = request_of(post)
         self._ends = 0.0
-        self._repaired = self._enlarged = False
+        self._enlarged = False
+        self._unread: str | None = None
         self._lost_usd: float | None = None  # what a call that was cut off may have cost
         self.number = 0
         self.usage = Usage()
@@ -194,11 +195,11 @@ class _Asking:
         if response.finish == "length":
             return self._again_larger()
         try:
-            return read(response.text, self._post)
+            return read(response.text, self._post, before=self._unread or "")
         except ReplyError as error:
-            if self._repaired:
+            if self._unread is not None:
                 return Absent(reason="unreadable", detail=str(error))
-            self._repaired = True
+            self._unread = response.text
             nonce = nonce_of(self._doors.secret, self._post.key, self.number)
             said = response.text[:4000].replace(nonce, SLOT)
             self._request = msgspec.structs.replace(

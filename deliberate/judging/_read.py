@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from deliberate.errors import ReplyError
+from deliberate.judging._lines import Sections, score_lines, sections, severity_named
 from deliberate.judging._prompt import findings_of, labels_of
 from deliberate.judging._schema import asked_dimensions
 from deliberate.runtime import Post
@@ -26,13 +27,13 @@ from deliberate.types import (
     Finding,
     Note,
     Review,
-    Severity,
     adjusted_ballot,
     bracket_named,
     bracket_of,
     digest_of,
     finite,
     midpoint,
+    parse_scale,
     same_name,
     to_score,
 )
@@ -45,25 +46,8 @@ _MOST_DEPTH = 32
 _MOST_FINDINGS = 100
 _MOST_TEXT = 20_000
 
-_SEVERITY_WORDS: dict[str, Severity] = {
-    "blocker": "blocker",
-    "critical": "blocker",
-    "important": "important",
-    "major": "important",
-    "high": "important",
-    "error": "important",
-    "medium": "important",
-    "suggestion": "suggestion",
-    "minor": "suggestion",
-    "low": "suggestion",
-    "info": "suggestion",
-    "nit": "suggestion",
-}
-
 _THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"\A```[A-Za-z]*\s*\n(.*)\n```\Z", re.DOTALL)
-_SCORE_LINE = re.compile(r"^[ \t]*\**SCORE\**[ \t]*:[ \t]*\**[ \t]*(\S+?)\**[ \t]*$", re.IGNORECASE | re.MULTILINE)
-_FEEDBACK = re.compile(r"^[ \t]*\**FEEDBACK\**[ \t]*:[ \t]*(.*)\Z", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 
 
 class _Finding(msgspec.Struct):
@@ -86,6 +70,13 @@ class _Ballot(msgspec.Struct):
     cites: list[str] = []
 
 
+class _Number(msgspec.Struct):
+    score: float
+    reasoning: str = ""
+    feedback: str = ""
+    reason: str = ""
+
+
 class _Refuted(msgspec.Struct):
     finding: str
     quote: str
@@ -100,16 +91,28 @@ class _Note(msgspec.Struct):
     text: str
 
 
-def read(text: str, post: Post) -> Ballot | Review | Note:
+def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
     """What a judge's reply says.
+
+    Args:
+        text: The reply.
+        post: What was asked.
+        before: The reply that this one mends. Of a text form, the dimensions that could be read there stand.
 
     Raises:
         ReplyError: It is not in the form asked for; the message says why, in words a judge can act on.
     """
     body = _unwrapped(text)
-    if post.form.wire == "score":
-        return _scored(body, post)
+    if not body.startswith("{"):
+        if post.form.wire == "score":
+            said = score_lines(body, most=parse_scale(post.form.scale)[1])
+            return _placed(said.score, said.reason, post)
+        if post.form.fallback == "sections":
+            return _sectioned(body, before, post)
     data = _decoded(body, post)
+    if post.form.wire in ("number", "score"):
+        number = _converted(data, _Number)
+        return _placed(number.score, number.reasoning or number.feedback or number.reason, post)
     if post.form.reply is Ballot:
         return _ballot(_converted(data, _Ballot), post)
     if post.form.reply is Review:
@@ -306,7 +309,7 @@ def _findings(wire: Sequence[_Finding], post: Post, dimensions: Sequence[Dimensi
         raise ReplyError(msg)
     found: list[Finding] = []
     for number, one in enumerate(wire, start=1):
-        severity = _SEVERITY_WORDS.get(one.severity.strip().strip("[]").casefold())
+        severity = severity_named(one.severity)
         if severity is None:
             msg = f"{one.severity!r} is no severity: expected blocker, important or suggestion"
             raise ReplyError(msg)
@@ -329,21 +332,60 @@ def _findings(wire: Sequence[_Finding], post: Post, dimensions: Sequence[Dimensi
     return tuple(found)
 
 
-def _scored(body: str, post: Post) -> Ballot:
-    lines: list[str] = _SCORE_LINE.findall(body)
-    if len(lines) != 1:
-        msg = f"it has {len(lines)} lines 'SCORE: <number>' instead of one"
-        raise ReplyError(msg)
-    number = re.sub(r"/\d+(?:\.\d+)?\Z", "", lines[0])
+def _placed(raw: float, reason: str, post: Post) -> Ballot:
+    """A number on the form's scale, placed in its bracket; one without reasons counts, and is flagged."""
     try:
-        score = to_score(float(number), scale=post.form.scale)
+        score = to_score(raw, scale=post.form.scale)
     except ValueError as error:
-        msg = f"its score {lines[0]!r} cannot be taken: {error}"
+        msg = f"its score cannot be taken: {error}"
         raise ReplyError(msg) from None
-    feedback = _FEEDBACK.search(body)
-    return Ballot(
-        bracket=bracket_of(score), score=score, reason=_clean(feedback.group(1)) if feedback is not None else ""
+    reason = _clean(reason)
+    flags = () if reason else ("missing_reasoning",)
+    return Ballot(bracket=bracket_of(score), score=score, reason=reason, flags=flags)
+
+
+def _sectioned(body: str, before: str, post: Post) -> Ballot:
+    """A ballot from the text form, dimension by dimension.
+
+    What could be read stands, in the reply before this one too; the message names what is missing.
+    """
+    dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
+    now, earlier = _own_sections(body, post), _earlier_sections(before, post)
+    scores: dict[str, float] = {}
+    missing: list[str] = []
+    for dimension in dimensions:
+        first, why = earlier.score_of(dimension.name)
+        last, why = now.score_of(dimension.name) if first is None else (first, why)
+        if last is None:
+            missing.append(f"dimension {dimension.name!r} {why}")
+        else:
+            scores[dimension.name] = last
+    if missing or not scores:
+        raise ReplyError("; ".join(missing) or "no dimension is asked about")
+    merged = {tuple(one.items()): one for one in (*earlier.findings, *now.findings)}
+    wire = _Ballot(
+        findings=[_converted(dict(one), _Finding) for one in merged.values()],
+        suggestion=now.suggestion or earlier.suggestion,
+        dimensions=scores,
     )
+    return _ballot(wire, post)
+
+
+def _own_sections(body: str, post: Post) -> Sections:
+    names = [one.name for one in asked_dimensions(post.rubric, post.ask.dimensions)]
+    found = sections(body, names)
+    if found.copied_from(post.case.output):
+        msg = "its scores were copied from the output that is judged"
+        raise ReplyError(msg)
+    return found
+
+
+def _earlier_sections(before: str, post: Post) -> Sections:
+    """What stands of the reply before; nothing, if it was in no form at all."""
+    try:
+        return _own_sections(_unwrapped(before), post)
+    except ReplyError:
+        return Sections()
 
 
 def _clean(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deliberate.types import BRACKETS, Ballot, Dimension, Form, Review, Rubric, same_name
+from deliberate.types import BRACKETS, Ballot, Dimension, Form, Review, Rubric, parse_scale, same_name
 
 __all__ = ["asked_dimensions", "schema_of"]
 
@@ -27,8 +27,11 @@ def asked_dimensions(rubric: Rubric | None, wanted: Sequence[str]) -> tuple[Dime
 
 def schema_of(form: Form, rubric: Rubric | None, wanted: Sequence[str]) -> Mapping[str, Any] | None:
     """The schema of a form's reply; None for a form that is answered in text."""
-    if form.wire != "json":
+    if form.wire == "score":
         return None
+    if form.wire == "number":
+        low, high = sorted(parse_scale(form.scale))
+        return _object({"reasoning": _TEXT, "score": {"type": "number", "minimum": low, "maximum": high}})
     if form.reply is Ballot:
         return _ballot(asked_dimensions(rubric, wanted), cites=form.cites)
     names = {"type": "array", "items": _TEXT}

@@ -54,6 +54,7 @@ def key_of(
                     form.scale,
                     form.cites,
                     hashlib.sha256(form.template.encode()).hexdigest(),
+                    *([form.fallback] if form.fallback else []),  # keys older than fallbacks stay as they are
                 ],
                 "schema": schema_of(form, rubric, ask.dimensions),
                 "judge": seat.judge,

@@ -9,11 +9,11 @@ from pathlib import Path
 from deliberate.errors import ConfigError, RubricError, UnknownName
 from deliberate.library._files import names_a_path, path_of
 from deliberate.library._places import Shelf, card_shelves, home_folder, panel_shelves, rubric_shelves
-from deliberate.library.agents import Card, card_files, read_card
+from deliberate.library.agents import Card, card_files, judge_of, read_card
 from deliberate.library.panels import SUFFIX, panel_files, read_panel
 from deliberate.library.plans import LoadedPlan, read_plan
 from deliberate.library.rubrics import NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
-from deliberate.types import Panel, Rubric
+from deliberate.types import Judge, Panel, Rubric
 
 __all__ = ["Library"]
 
@@ -101,6 +101,24 @@ class Library:
         if isinstance(found, ConfigError):
             raise found
         return found
+
+    def judge(self, name: str, *, model: str, where: str = "") -> Judge:
+        """The judge that an agent card makes.
+
+        Args:
+            name: The card's name or path.
+            model: For a card that names none.
+            where: File and key it was named in, for the message.
+
+        Raises:
+            UnknownName: There is no such card.
+            ConfigError: It cannot be read, or neither it nor ``model`` names a model.
+        """
+        card = self.card(name, where=where)
+        found = card.model or model
+        if not found:
+            raise ConfigError(f"no model for the agent {name!r}", where=where, expected="a model in its card or here")
+        return judge_of(card, model=found)
 
     def cards(self) -> tuple[Card, ...]:
         """The agent cards, by name; of several of one name, the one in the highest source."""

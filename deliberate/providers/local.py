@@ -295,7 +295,8 @@ class _Sitting:
             reply["dimensions"] = {vote.question.name: vote.share for vote in self._votes}
         else:
             score = 100.0 * self._votes[0].share
-            reply |= {"bracket": BRACKETS.labels[bracket_of(score)], "score": score}
+            most = _wanted(self._request).get("score", {}).get("maximum", 100)
+            reply |= {"bracket": BRACKETS.labels[bracket_of(score)], "score": score * (most / 100)}
         return json.dumps({**reply, "suggestion": ""})
 
     def _unreadable(self, unread: list[_Vote]) -> str:
@@ -326,11 +327,17 @@ def _need_votes(request: Request) -> None:
     Raises:
         RefusedError: It asks for text, a review or a note.
     """
-    wanted = dict(request.schema or {}).get("properties")
-    votes = isinstance(wanted, Mapping) and ("dimensions" in wanted or "bracket" in wanted)
+    wanted = _wanted(request)
+    votes = any(name in wanted for name in ("dimensions", "bracket", "score"))
     named = [question.name for question in request.questions if question.name]
     if not votes or not request.questions or len(named) not in {0, len(request.questions)}:
         raise RefusedError(f"{request.model} answers yes/no questions: it can vote, and cannot write anything else")
+
+
+def _wanted(request: Request) -> Mapping[str, Any]:
+    """What the reply is to hold, by the request's schema."""
+    found = dict(request.schema or {}).get("properties")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _threads_of(settings: Settings) -> int:

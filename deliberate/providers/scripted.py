@@ -187,7 +187,11 @@ def _filled(schema: Mapping[str, Any], vote: _Vote, root: Mapping[str, Any], nam
     schema = _resolved(schema, root)
     kind = schema.get("type", "object" if "properties" in schema else "null")
     kind = kind if isinstance(kind, str) else kind[-1]  # ["string", "null"]: the smallest is the last
-    given = {"bracket": vote.bracket, "score": vote.score, "cites": ("a",)}  # a: the first vote it is shown
+    given = {
+        "bracket": vote.bracket,
+        "score": round(vote.score * (schema.get("maximum", 100) / 100), 9),
+        "cites": ("a",),  # the first vote it is shown
+    }
     if name in given:
         return given[name]
     if "enum" in schema:

@@ -88,6 +88,7 @@ from deliberate.types.scale import (
     midpoint,
     normalize,
     parse_scale,
+    raw_of,
     to_score,
 )
 from deliberate.types.severity import (
@@ -203,6 +204,7 @@ __all__ = [
     "midpoint",
     "normalize",
     "parse_scale",
+    "raw_of",
     "role_at",
     "round_at",
     "same_finding",

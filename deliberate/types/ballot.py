@@ -261,13 +261,16 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     """A form to fill in: the template of its prompt and the type of its reply.
 
     A protocol or an evaluator brings its forms in its own file; both digests are in the key. ``wire`` names how the
-    reply is written: ``"json"`` by the schema of the reply, or ``"score"`` for the text form ``SCORE: n`` /
-    ``FEEDBACK: …`` on ``scale``. ``cites`` says that a ballot must name the shown replies it rests on.
+    reply is written: ``"json"`` by the schema of the reply; ``"number"`` as one JSON object of a score on ``scale``
+    and its reasoning; ``"score"`` for the same in text, ``SCORE: n`` / ``FEEDBACK: …``. ``cites`` says that a ballot
+    must name the shown replies it rests on. ``fallback`` says what else is read where the reply is no JSON:
+    ``"sections"`` is the text form ``SCORES:`` / ``FINDINGS:`` / ``SUGGESTION:``.
     """
 
     name: str
     template: str
     reply: type[Ballot | Review | Note]
-    wire: Literal["json", "score"] = "json"
+    wire: Literal["json", "number", "score"] = "json"
     scale: str = "0..100"
     cites: bool = False
+    fallback: Literal["", "sections"] = ""

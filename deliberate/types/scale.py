@@ -23,6 +23,7 @@ __all__ = [
     "midpoint",
     "normalize",
     "parse_scale",
+    "raw_of",
     "to_score",
 ]
 
@@ -155,3 +156,16 @@ def to_score(raw: float, *, scale: str | Sequence[float]) -> float:
     low, high = parse_scale(scale)
     value = finite(raw, low=min(low, high), high=max(low, high))
     return min(100.0, max(0.0, round((value - low) / (high - low) * 100.0, 9)))
+
+
+def raw_of(score: float, *, scale: str | Sequence[float]) -> float:
+    """A score 0–100 as a number on a declared scale: ``to_score`` turned round.
+
+    Raises:
+        ValueError: Not a score, or not a scale.
+
+    >>> raw_of(50.0, scale="0..1"), raw_of(70.0, scale="0..10"), raw_of(100.0, scale="30..0")
+    (0.5, 7.0, 0.0)
+    """
+    low, high = parse_scale(scale)
+    return round(low + finite(score, low=0.0, high=100.0) / 100.0 * (high - low), 9)

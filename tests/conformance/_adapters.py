@@ -33,13 +33,12 @@ from deliberate.types import (
 )
 from tests.conformance._cases import Missing, Observed
 
-__all__ = ["ADAPTERS", "LATER", "Adapter", "Input"]
+__all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
 Input = Mapping[str, Any]
 Adapter = Callable[[Input, Path], Awaitable[Observed]]
 
 LATER: Mapping[str, str] = {
-    "agent_judge_reply": "evaluator agent_judge",
     "baseline_cache": "verb suite",
     "calibration": "verb calibrate",
     "calibration_report": "verb calibrate",
@@ -48,18 +47,14 @@ LATER: Mapping[str, str] = {
     "evaluation_trace": "the default composite",
     "incremental_decision": "incremental evaluation",
     "incremental_reply_parse": "incremental evaluation",
-    "judge_reply_parse": "the reader of OpenKoi's text replies",
     "lint_output_parse": "evaluator static_analysis",
     "pass_at_k": "verb suite",
     "pass_rate": "verb suite",
     "pattern_mining": "verb learn",
     "proposal_lifecycle": "verb learn",
     "pytest_judge": "verb suite",
-    "rubric_judge_mock": "verb suite",
-    "rubric_judge_reply": "verb suite",
     "skill_selection": "the selection of rubrics",
     "skip_decision": "incremental evaluation",
-    "suggestion_from_findings": "suggestions made from findings",
     "suite_load": "verb suite",
     "test_output_parse": "evaluator test_runner",
     "verdict": "verb suite",
@@ -245,7 +240,7 @@ async def script_evaluator(given: Input, folder: Path) -> Observed:
 # --- OpenKoi ---------------------------------------------------------------------------------------
 
 
-class _OneRubric(Library):
+class OneRubric(Library):
     """A library that knows one rubric."""
 
     def __init__(self, rubric: Rubric) -> None:
@@ -272,7 +267,7 @@ async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # 
     scores = {one["name"]: one["judged"] for one in dimensions}
     reply = json.dumps({"reasoning": "R", "findings": findings, "suggestion": "", "dimensions": scores})
     panel = Panel.of("scripted/judge", rubric="given")
-    found = await judged(panel, output="O", provider=Scripted(lambda _: reply), library=_OneRubric(rubric))
+    found = await judged(panel, output="O", provider=Scripted(lambda _: reply), library=OneRubric(rubric))
     ballots = [] if found.verdict is None else [vote.ballot for vote in found.verdict.votes if vote.ballot is not None]
     told = [
         {"severity": one.severity.capitalize(), "dimension": one.dimension, "title": one.title}

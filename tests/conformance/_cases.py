@@ -169,6 +169,20 @@ def _in_order(value: Any, got: Any, tol: float) -> bool:  # noqa: ANN401, ARG001
     return True
 
 
+def _each(value: Any, got: Any, tol: float) -> bool:  # noqa: ANN401
+    """Lists of equal length, of whose members only what is named counts."""
+    pairs = zip(value, got or (), strict=False)
+    return len(value) == len(got or ()) and all(
+        isinstance(one, Mapping) and _listed(one, two, tol) for one, two in pairs
+    )
+
+
+def _any_of(value: Any, got: Any, tol: float) -> bool:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        return all(any(_equal(one, (got or {}).get(name), tol) for one in each) for name, each in value.items())
+    return any(_equal(one, got, tol) for one in value)
+
+
 def _one_finding(value: Any, got: Any, tol: float) -> bool:  # noqa: ANN401
     return any(not _wrong(value, finding, tol=tol, other=lambda _: {}) for finding in got or ())
 
@@ -180,8 +194,10 @@ _RULES: Mapping[str, tuple[str, Rule]] = {
     "evaluator_failed": ("failed", _equal),
     "exit_code_recorded": ("exit_code", lambda value, got, _: bool(got) == value),
     "finding": ("findings", _one_finding),
+    "findings": ("findings", _each),
     "flag": ("flags", lambda value, got, _: value in (got or ())),
     "judge_failed": ("failed", _equal),
+    "mentions_all": ("suggestion", _says),
     "no_file": ("written", lambda value, got, _: value not in (got or ())),
     "reports_missing": ("missing", _listed),
     "score_finite": ("score", lambda value, got, _: (got is None or math.isfinite(got)) == value),
@@ -197,7 +213,7 @@ _ENDINGS: Mapping[str, Rule] = {
     "_min": lambda value, got, tol: got is not None and got >= value - tol,
     "_nonempty": lambda value, got, _: bool(got) == value,
     "_not": lambda value, got, tol: not _equal(value, got, tol),
-    "_one_of": lambda value, got, tol: any(_equal(one, got, tol) for one in value),
+    "_one_of": _any_of,
     "_range": _within,
     "_superset": _listed,
 }
