@@ -12,11 +12,11 @@ from typing import Protocol as Contract
 
 import msgspec
 
-from deliberate.errors import ConfigError
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators._deliberate import deliberate
 from deliberate.runtime import Runtime
 from deliberate.types import (
+    Absent,
     Ballot,
     Case,
     Decided,
@@ -31,11 +31,12 @@ from deliberate.types import (
     Seat,
     Undecided,
     Unscored,
+    UnscoredWhy,
     Verdict,
     raw_of,
 )
 
-__all__ = ["Judging", "alone", "by_number", "by_panel", "suggestion_of"]
+__all__ = ["Judging", "alone", "by_judge", "by_number", "by_panel", "suggestion_of"]
 
 
 class Judging(Evaluator, Contract):
@@ -56,22 +57,28 @@ def alone(judge: Judge, *, form: Form, criteria: str = "", rubric: str | None = 
     return Panel(seats=(seat,), rubric=rubric, criteria=criteria, form=form.name, rules=Rules(bracket_score="mean"))
 
 
-async def by_number(evaluator: Judging, form: Form, *, case: Case, runtime: Runtime) -> Evaluation:
-    """A number on the form's scale, with the judge's own reason.
-
-    Raises:
-        ConfigError: No model is named.
-    """
-    panel = evaluator.seated(runtime)
-    if panel is None:
-        raise ConfigError("nobody is asked", where=evaluator.name)
+async def by_judge(evaluator: Judging, panel: Panel, form: Form, *, case: Case, runtime: Runtime) -> Evaluation:
+    """What a lone judge says; where it says nothing that counts, its own cause stands in place of a missed quorum."""
     found = await by_panel(evaluator, panel, case=case, runtime=runtime, forms=(form,))
+    verdict = found.verdict
+    if verdict is None or not isinstance(verdict.decision, Undecided) or verdict.decision.why != "no_quorum":
+        return found
+    (reply,) = (vote.answer.reply for vote in verdict.votes)
+    if not isinstance(reply, Absent):
+        return found
+    why: UnscoredWhy = "abstained" if reply.state == "abstained" else "failed"
+    outcome = Unscored(why=why, detail=f"{reply.reason}: {reply.detail}")
+    return msgspec.structs.replace(found, outcome=outcome, reason=outcome.detail)
+
+
+async def by_number(evaluator: Judging, panel: Panel, form: Form, *, case: Case, runtime: Runtime) -> Evaluation:
+    """A lone judge's number on the form's scale, with its own reason."""
+    found = await by_judge(evaluator, panel, form, case=case, runtime=runtime)
     outcome = found.outcome
     if isinstance(outcome, Scored):
         outcome = msgspec.structs.replace(outcome, raw=raw_of(outcome.score, scale=form.scale), scale=form.scale)
     said = [vote.ballot.reason for vote in found.verdict.votes if vote.ballot] if found.verdict is not None else []
-    reason = next((one for one in said if one), found.reason)
-    return msgspec.structs.replace(found, outcome=outcome, reason=reason)
+    return msgspec.structs.replace(found, outcome=outcome, reason="".join(said) or found.reason)
 
 
 async def by_panel(

@@ -73,7 +73,7 @@ class AgentJudge(Record, frozen=True, kw_only=True):
         Raises:
             ConfigError: There is no such agent, or no model is named.
         """
-        return await by_number(self, _FORM, case=case, runtime=runtime)
+        return await by_number(self, self.seated(runtime), _FORM, case=case, runtime=runtime)
 
 
 _FORM = Form(name=AgentJudge.name, template=_TEMPLATE, reply=Ballot, wire="number", scale="0..100")

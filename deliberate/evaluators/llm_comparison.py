@@ -72,13 +72,14 @@ class LLMComparison(Record, frozen=True, kw_only=True):
         expected = self.expected or case.reference
         if expected is None:
             raise ConfigError("nothing to compare with", where=f"{self.name}.expected", expected="a text")
-        if not self.strict:
-            return await by_number(self, _FORM, case=msgspec.structs.replace(case, reference=expected), runtime=runtime)
-        if case.output == expected:
+        if self.strict and case.output == expected:
             return measured(self, 1.0, scale=_FORM.scale, reason="The strings are equal.", strings_equal=True)
-        found = await by_number(self, _FORM, case=msgspec.structs.replace(case, reference=expected), runtime=runtime)
-        reason = f"The strings differ. {found.reason}".strip()
-        return msgspec.structs.replace(found, reason=reason, details={**found.details, "strings_equal": False})
+        case = msgspec.structs.replace(case, reference=expected)
+        found = await by_number(self, self.seated(runtime), _FORM, case=case, runtime=runtime)
+        if not self.strict:
+            return found
+        details = {**found.details, "strings_equal": False}
+        return msgspec.structs.replace(found, reason=f"The strings differ. {found.reason}", details=details)
 
 
 _FORM = Form(name=LLMComparison.name, template=_TEMPLATE, reply=Ballot, wire="score", scale="0..1")

@@ -83,7 +83,7 @@ class LLMJudge(Record, frozen=True, kw_only=True):
         """
         if self.include_code:
             case = await anyio.to_thread.run_sync(_with_code, case)
-        return await by_number(self, self._form, case=case, runtime=runtime)
+        return await by_number(self, self.seated(runtime), self._form, case=case, runtime=runtime)
 
     @property
     def _form(self) -> Form:

@@ -83,7 +83,7 @@ class LLMRubric(Record, frozen=True, kw_only=True):
         Raises:
             ConfigError: Neither this evaluator nor the session names a model.
         """
-        found = await by_number(self, _FORM, case=case, runtime=runtime)
+        found = await by_number(self, self.seated(runtime), _FORM, case=case, runtime=runtime)
         outcome, flags = found.outcome, found.flags
         ok = isinstance(outcome, Scored) and outcome.raw >= self.pass_threshold
         if self.mock and isinstance(outcome, Scored):

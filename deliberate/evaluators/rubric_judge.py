@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from deliberate.evaluators._panel import alone, by_panel
+from deliberate.evaluators._panel import alone, by_judge
 from deliberate.protocols import BALLOT
 from deliberate.runtime import Runtime
 from deliberate.types import Case, Evaluation, Judge, Panel, Record
@@ -49,7 +49,8 @@ class RubricJudge(Record, frozen=True, kw_only=True):
             UnknownName: There is no such rubric.
             ConfigError: Neither this evaluator nor the session names a model.
         """
-        return await by_panel(self, self.seated(runtime), case=case, runtime=runtime, forms=(_FORM,))
+        found = await by_judge(self, self.seated(runtime), _FORM, case=case, runtime=runtime)
+        return msgspec.structs.replace(found, details={**found.details, "rubric": self.rubric})
 
 
 _FORM = msgspec.structs.replace(BALLOT, name=RubricJudge.name, fallback="sections")

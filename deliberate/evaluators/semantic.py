@@ -69,10 +69,12 @@ class Semantic(Record, frozen=True, kw_only=True):
         expected = case.reference if self.expected is None else self.expected
         if expected is None:
             raise ConfigError("nothing to compare with", where=f"{self.name}.expected", expected="a text")
-        if self.by == "embedding":
+        panel = self.seated(runtime)
+        if panel is None:
             value = await cosine(case.output, expected, need="semantic by embedding")
             return measured(self, value, scale="-1..1", reason=BLIND, by=self.by)
-        found = await by_number(self, _FORM, case=msgspec.structs.replace(case, reference=expected), runtime=runtime)
+        case = msgspec.structs.replace(case, reference=expected)
+        found = await by_number(self, panel, _FORM, case=case, runtime=runtime)
         return msgspec.structs.replace(found, details={**found.details, "by": self.by})
 
 

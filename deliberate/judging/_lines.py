@@ -38,12 +38,14 @@ _NUMBER = re.compile(
 )
 _WORDS = re.compile(r"[\w.]+")
 _HEADER = re.compile(
-    r"[ \t]*(?:#{1,6}[ \t]+\**(?P<titled>SCORES|FINDINGS|SUGGESTIONS?)\**[ \t]*:?"
-    r"|\**(?P<named>SCORES|FINDINGS|SUGGESTIONS?)\**[ \t]*:)\**[ \t]*(?P<rest>.*)",
+    r"[ \t]*(?:#{1,6}[ \t]+\*{0,3}(?P<titled>SCORES|FINDINGS|SUGGESTIONS?)\*{0,3}[ \t]*:?"
+    r"|\*{0,3}(?P<named>SCORES|FINDINGS|SUGGESTIONS?)\*{0,3}[ \t]*:)\*{0,3}[ \t]*(?P<rest>.*)",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"[ \t]*(?:[-*•]+|\d+[.)])[ \t]+")
-_MARKED = re.compile(r"\**\[\**(?P<word>[^\]\n]{1,40}?)\**\]\**:?\s*|\**(?P<bare>[A-Za-z]+)\**:\**\s+")
+_BULLET = re.compile(r"[ \t]*(?:[-*•]{1,3}|\d{1,3}[.)])[ \t]+")
+_MARKED = re.compile(
+    r"\*{0,3}\[\*{0,3}(?P<word>[^\]\n]{1,40}?)\*{0,3}\]\*{0,3}:?\s*|\*{0,3}(?P<bare>[A-Za-z]+)\*{0,3}:\*{0,3}\s+"
+)
 _DIMENSION = re.compile(r"[(\[](?P<named>[^)\]\n]{1,80})[)\]]:?\s*|(?P<lead>[^:\n]{1,80}):\s+")
 _LOCATION = re.compile(r"`?(?P<at>[^\s:`]*\w\.\w+:\d+(?:[:-]\d+)?|lines? \d+(?:-\d+)?)`?\s*[:–—-]\s*", re.IGNORECASE)
 
@@ -164,9 +166,15 @@ def _words(text: str) -> str:
 
 def _score_pairs(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
     for line in lines:
-        name, colon, value = _BULLET.sub("", line, count=1).partition(":")
+        name, colon, value = _item(line).partition(":")
         if colon:
             yield name.strip(_MARKUP), value.strip(_MARKUP)
+
+
+def _item(line: str) -> str:
+    """A line without the mark that makes it an item of a list."""
+    bullet = _BULLET.match(line)
+    return line if bullet is None else line[bullet.end() :]
 
 
 def _number(said: str, *, most: float) -> float | None:
@@ -178,14 +186,14 @@ def _number(said: str, *, most: float) -> float | None:
 
 
 def _finding_fields(lines: Sequence[str], dimensions: Sequence[str]) -> Iterable[Mapping[str, str]]:
-    whole: list[str] = []
+    whole: list[list[str]] = []
     for line in lines:
-        bullet = _BULLET.match(line)
-        if bullet is None and whole and line[:1] in " \t":
-            whole[-1] += f" {line.strip()}"
+        if whole and line[:1] in " \t" and _item(line) == line:
+            whole[-1].append(line.strip())
         else:
-            whole.append(line[bullet.end() if bullet is not None else 0 :].strip())
-    return [_finding(one, dimensions) for one in whole if one.strip(" .()*_").casefold() not in _NOTHING]
+            whole.append([_item(line).strip()])
+    texts = [" ".join(each) for each in whole]
+    return [_finding(text, dimensions) for text in texts if text.strip(" .()*_").casefold() not in _NOTHING]
 
 
 def _finding(text: str, dimensions: Sequence[str]) -> Mapping[str, str]:
