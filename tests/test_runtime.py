@@ -19,6 +19,7 @@ from deliberate.types import (
     Attempt,
     Event,
     Finished,
+    Judge,
     Key,
     Later,
     Panel,
@@ -407,6 +408,10 @@ class Nobody:
         raise NotImplementedError
 
     def panel(self, name: str) -> Panel:
+        """There is none."""
+        raise NotImplementedError
+
+    def judge(self, name: str, *, model: str, where: str = "") -> Judge:
         """There is none."""
         raise NotImplementedError
 

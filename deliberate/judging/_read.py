@@ -45,6 +45,7 @@ T = TypeVar("T")
 _MOST_DEPTH = 32
 _MOST_FINDINGS = 100
 _MOST_TEXT = 20_000
+_MOST_LINES = 100_000
 
 _THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"\A```[A-Za-z]*\s*\n(.*)\n```\Z", re.DOTALL)
@@ -103,12 +104,14 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
         ReplyError: It is not in the form asked for; the message says why, in words a judge can act on.
     """
     body = _unwrapped(text)
-    if not body.startswith("{"):
+    if not body.startswith("{") and (post.form.wire == "score" or post.form.fallback):
+        if len(body) > _MOST_LINES:
+            msg = f"it was longer than {_MOST_LINES} characters"
+            raise ReplyError(msg)
         if post.form.wire == "score":
             said = score_lines(body, most=parse_scale(post.form.scale)[1])
             return _placed(said.score, said.reason, post)
-        if post.form.fallback == "sections":
-            return _sectioned(body, before, post)
+        return _sectioned(body, before, post)
     data = _decoded(body, post)
     if post.form.wire in ("number", "score"):
         number = _converted(data, _Number)

@@ -248,15 +248,19 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [" ", "*", "- ", "a.", "#", "[", "SCORES: ", "SCORE: ", "1", "\n", ": ", "\n b"])
-def test_a_megabyte_of_anything_is_read_in_no_time(piece: str) -> None:
-    text = f"SCORES:\ncorrectness: 1\nFINDINGS:\n- a: {piece * (1_000_000 // len(piece))}"
-    text = f"{text}\nSCORE: {text[-200_000:]}\ncorrectness: {piece * (1_000_000 // len(piece))}"
-
+def test_the_longest_text_of_anything_is_read_in_no_time(piece: str) -> None:
+    many = piece * (45_000 // len(piece))
+    text = f"SCORES:\ncorrectness: {many}\nSCORE: 1\nFINDINGS:\n- a: {many}"
     started = time.perf_counter()
     for form in (TOLERANT, SCORE):
         with contextlib.suppress(ReplyError):
             ballot(text, form)
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 1
+
+
+def test_a_longer_text_is_refused_unread() -> None:
+    with pytest.raises(ReplyError, match="longer than 100000"):
+        ballot(f"{FULL}\n{'x' * 100_000}")
 
 
 def test_keys_made_before_there_were_fallbacks_stay() -> None:

@@ -224,6 +224,17 @@ def test_a_card_may_be_given_by_path(write: Write, library: Library) -> None:
     assert library.card(str(write("c/mine.md", card("mine")))).source == "path"
 
 
+def test_a_card_makes_a_judge_of_its_own_model_else_of_the_one_given(write: Write, library: Library) -> None:
+    write("home/agents/free.md", card("free"))
+    write("home/agents/bound.md", card("bound").replace("description: d", "description: d\nmodel: a/b"))
+    assert (library.judge("bound", model="c/d").model, library.judge("free", model="c/d").model) == ("a/b", "c/d")
+    assert library.judge("free", model="c/d").persona == "persona"
+    with pytest.raises(ConfigError, match="here: no model for the agent 'free'"):
+        library.judge("free", model="", where="here")
+    with pytest.raises(UnknownName, match="here: unknown agent card 'fre'"):
+        library.judge("fre", model="c/d", where="here")
+
+
 def test_the_highest_source_of_a_panel_is_taken(write: Write, tmp_path: Path) -> None:
     text = "deliberate: 1\nseats: [{{model: a/b}}]\nseed: {}\n"
     write("work/.agents/agents/board.panel.yaml", text.format(1))

@@ -436,6 +436,13 @@ async def test_what_is_no_vote_is_refused(changes: dict[str, Any]) -> None:
         await judge(Made()).complete(msgspec.structs.replace(PLAIN, **changes))
 
 
+async def test_a_score_is_given_on_the_scale_of_the_schema() -> None:
+    hundred = json.loads((await judge(Made()).complete(PLAIN)).text)["score"]
+    schema: dict[str, Any] = {"properties": {"reasoning": {}, "score": {"maximum": 1}}}
+    one = json.loads((await judge(Made()).complete(msgspec.structs.replace(PLAIN, schema=schema))).text)["score"]
+    assert one == pytest.approx(hundred / 100)
+
+
 async def test_a_model_that_is_not_here_is_named_with_what_to_do() -> None:
     with pytest.raises(UnknownName, match=r"unknown local model 'other'.*one of: qwen.*deliberate models fetch"):
         await judge(Made()).complete(msgspec.structs.replace(PLAIN, model="local/other"))

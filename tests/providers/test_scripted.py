@@ -69,6 +69,11 @@ async def test_every_dimension_asked_for_gets_the_score(ask: Request) -> None:
     }
 
 
+async def test_a_score_is_given_on_the_scale_of_the_schema(ask: Request) -> None:
+    schema = {"properties": {"score": {"type": "number", "minimum": 0, "maximum": 1}}}
+    assert await vote(ask, "good:70", schema=schema) == {"score": 0.7}
+
+
 async def test_a_schema_may_refer_to_its_own_parts(ask: Request) -> None:
     schema = {"$ref": "#/$defs/Note", "$defs": {"Note": {"properties": {"text": {"type": "string"}}}}}
     assert await vote(ask, "good", schema=schema) == {"text": "Told to vote good."}

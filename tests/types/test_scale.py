@@ -19,6 +19,7 @@ from deliberate.types import (
     midpoint,
     normalize,
     parse_scale,
+    raw_of,
     to_score,
 )
 
@@ -194,3 +195,13 @@ def test_a_number_outside_its_scale_is_a_failed_reading_and_never_clamped(raw: f
 def test_a_scale_too_wide_to_compute_on_never_gives_a_silent_zero(raw: float) -> None:
     with pytest.raises(ValueError, match="scale"):
         to_score(raw, scale="-1e308..1e308")
+
+
+@given(st.floats(0, 100), st.sampled_from(["0..1", "0..10", "-1..1", "30..0"]))
+def test_a_raw_number_is_the_score_turned_round(score: float, scale: str) -> None:
+    assert to_score(raw_of(score, scale=scale), scale=scale) == pytest.approx(score, abs=1e-6)
+
+
+def test_what_is_no_score_is_no_raw_number_either() -> None:
+    with pytest.raises(ValueError, match="from 0 to 100"):
+        raw_of(101, scale="0..1")
