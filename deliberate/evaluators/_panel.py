@@ -26,7 +26,6 @@ from deliberate.types import (
     Form,
     Judge,
     Panel,
-    Rules,
     Scored,
     Seat,
     Undecided,
@@ -52,9 +51,8 @@ class Judging(Evaluator, Contract):
 
 
 def alone(judge: Judge, *, form: Form, criteria: str = "", rubric: str | None = None) -> Panel:
-    """A panel of one seat, whose number stands as it was given."""
-    seat = Seat(name="judge", judge=judge)
-    return Panel(seats=(seat,), rubric=rubric, criteria=criteria, form=form.name, rules=Rules(bracket_score="mean"))
+    """A panel of one seat."""
+    return Panel(seats=(Seat(name="judge", judge=judge),), rubric=rubric, criteria=criteria, form=form.name)
 
 
 async def by_judge(evaluator: Judging, panel: Panel, form: Form, *, case: Case, runtime: Runtime) -> Evaluation:

@@ -110,6 +110,11 @@ def test_s2_2_what_asks_a_model_says_so() -> None:
     assert all(kind.spends_tokens for kind in kinds)
 
 
+def test_whatever_asks_a_model_tells_whom_it_will_ask() -> None:
+    kinds = [plugins.part("evaluators", name) for name in plugins.names("evaluators") if name != "composite"]
+    assert all(hasattr(kind, "seated") == kind.spends_tokens for kind in kinds)
+
+
 @pytest.mark.parametrize("evaluator", ALL, ids=NAMES)
 async def test_what_cannot_be_read_is_asked_for_once_more_and_then_no_number(
     opened: Open, evaluator: Evaluator
