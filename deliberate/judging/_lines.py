@@ -33,7 +33,8 @@ _NOTHING = frozenset({"none", "none found", "nothing", "no findings", "no issues
 
 _MARKUP = " \t*_`#"
 _NUMBER = re.compile(
-    r"(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)(?:\s*/\s*(?P<most>\d+(?:\.\d+)?))?(?:\s+\([^()\n]*\))?",
+    r"(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)"
+    r"(?:\s*(?:/|out of)\s*(?P<most>\d+(?:\.\d+)?))?(?:\s+\([^()\n]*\))?",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[\w.]+")
@@ -178,8 +179,8 @@ def _item(line: str) -> str:
 
 
 def _number(said: str, *, most: float) -> float | None:
-    """The number of a line that says nothing else: a remark in parentheses and the top of its scale may follow."""
-    found = _NUMBER.fullmatch(said)
+    """The number of a line that says nothing else: the top of its scale and a remark in parentheses may follow."""
+    found = _NUMBER.fullmatch(said.rstrip(" ."))
     if found is None or (found["most"] is not None and float(found["most"]) != most):
         return None
     return float(found["number"])

@@ -41,6 +41,7 @@ class Library:
         self._rubrics: dict[Path, Rubric | RubricError] = {}
         self._cards: dict[Path, Card | ConfigError] = {}
         self._named: dict[str, Rubric] = {}
+        self._judges: dict[tuple[str, str], Judge] = {}
 
     def rubric(self, name: str, *, where: str = "") -> Rubric:
         """The rubric of that name in the highest source that has one, or in that folder or file.
@@ -114,11 +115,15 @@ class Library:
             UnknownName: There is no such card.
             ConfigError: It cannot be read, or neither it nor ``model`` names a model.
         """
-        card = self.card(name, where=where)
-        found = card.model or model
-        if not found:
-            raise ConfigError(f"no model for the agent {name!r}", where=where, expected="a model in its card or here")
-        return judge_of(card, model=found)
+        if (name, model) not in self._judges:  # every case asks for its agent: no look at the disk then
+            card = self.card(name, where=where)
+            asked = card.model or model
+            if not asked:
+                raise ConfigError(
+                    f"no model for the agent {name!r}", where=where, expected="a model in its card or here"
+                )
+            self._judges[name, model] = judge_of(card, model=asked)
+        return self._judges[name, model]
 
     def cards(self) -> tuple[Card, ...]:
         """The agent cards, by name; of several of one name, the one in the highest source."""

@@ -185,6 +185,7 @@ def test_severities_have_names() -> None:
     [
         ("SCORE: 7\nFEEDBACK: fine", 70.0, "fine"),
         ("**SCORE:** 7/10 (of ten)\n**FEEDBACK:** a\nb", 70.0, "a\nb"),
+        ("SCORE: 7 out of 10.\nFEEDBACK: fine", 70.0, "fine"),
         ("- score: 7.0\nreason: r\nMATCH: yes", 70.0, "r"),
         ('{"score": 7, "feedback": "f"}', 70.0, "f"),
     ],
@@ -194,7 +195,9 @@ def test_s2_22_the_score_line_and_its_feedback_are_read(text: str, score: float,
     assert (found.score, found.reason, found.flags) == (score, reason, ())
 
 
-@pytest.mark.parametrize("said", ["7/5", "12/10", "-3", "seven", "1_0", "8 of 10", "0x7", "7, or 8"])
+@pytest.mark.parametrize(
+    "said", ["7/5", "12/10", "-3", "seven", "1_0", "8 of 10", "0x7", "7, or 8", "7 out of 5", "7.7.7."]
+)
 def test_s2_21_a_score_that_is_no_number_on_its_scale_is_no_score(said: str) -> None:
     with pytest.raises(ReplyError, match="cannot be taken"):
         ballot(f"SCORE: {said}\nFEEDBACK: x", SCORE)

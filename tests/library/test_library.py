@@ -228,7 +228,8 @@ def test_a_card_makes_a_judge_of_its_own_model_else_of_the_one_given(write: Writ
     write("home/agents/free.md", card("free"))
     write("home/agents/bound.md", card("bound").replace("description: d", "description: d\nmodel: a/b"))
     assert (library.judge("bound", model="c/d").model, library.judge("free", model="c/d").model) == ("a/b", "c/d")
-    assert library.judge("free", model="c/d").persona == "persona"
+    write("home/agents/free.md", card("free", body="another"))
+    assert library.judge("free", model="c/d").persona == "persona"  # as it was when it was first asked for
     with pytest.raises(ConfigError, match="here: no model for the agent 'free'"):
         library.judge("free", model="", where="here")
     with pytest.raises(UnknownName, match="here: unknown agent card 'fre'"):
