@@ -71,9 +71,14 @@ def test_s0_36_scores_are_read_per_dimension_however_the_list_is_written(text: s
     assert judged(ballot(text)) == {"correctness": 80.0, "error_handling": 60.0}
 
 
-@pytest.mark.parametrize("said", ["85", "-0.1", "nan", "inf", "high", "85%", "0.8/10", "1_0", "0.5 0.6", ""])
+@pytest.mark.parametrize(("said", "score"), [("0", 0.0), ("1", 100.0), ("1.0", 100.0), ("0.0/1", 0.0)])
+def test_s0_36_both_ends_of_the_scale_are_scores(said: str, score: float) -> None:
+    assert judged(ballot(f"SCORES:\ncorrectness: {said}\nerror_handling: 0.6"))["correctness"] == score
+
+
+@pytest.mark.parametrize("said", ["85", "1.001", "-0.1", "nan", "inf", "high", "85%", "0.8/10", "1_0", "0.5 0.6", ""])
 def test_s0_36_what_is_no_number_from_0_to_1_is_missing_and_never_a_number(said: str) -> None:
-    with pytest.raises(ReplyError, match="'correctness' is scored"):
+    with pytest.raises(ReplyError, match=r"'correctness' is scored '.*', which is no number from 0 to 1"):
         ballot(f"SCORES:\ncorrectness: {said}\nerror_handling: 0.6")
 
 
@@ -120,6 +125,10 @@ def test_a_structured_reply_comes_first_and_stays_strict() -> None:
 def test_a_form_without_a_fallback_reads_no_text() -> None:
     with pytest.raises(ReplyError, match="not one JSON object"):
         read(FULL, post(BALLOT))
+
+
+def test_a_suggestion_may_take_several_lines() -> None:
+    assert ballot(f"{FULL}\n## Suggestion\n  - Add a test.\n\n  Then mend.  ").suggestion == "- Add a test. Then mend."
 
 
 # --- findings --------------------------------------------------------------------------------------
@@ -203,7 +212,16 @@ def test_s2_21_a_score_that_is_no_number_on_its_scale_is_no_score(said: str) -> 
         ballot(f"SCORE: {said}\nFEEDBACK: x", SCORE)
 
 
-@pytest.mark.parametrize(("match", "score"), [("YES", 0.2), ("NO", 1), ("PARTIAL", 0), ("PARTIAL", 1), ("**NO**", 0.6)])
+@pytest.mark.parametrize(
+    ("match", "score"), [("YES", 0.6), ("no", 0.4), ("PARTIAL", 0.5), ("PARTIAL", 0.01), ("so so", 0)]
+)
+def test_s2_24_a_match_may_stand_beside_a_score_of_its_side(match: str, score: float) -> None:
+    assert score_lines(f"MATCH: {match}\nSCORE: {score}\nREASON: r", most=1.0) == (score, "r")
+
+
+@pytest.mark.parametrize(
+    ("match", "score"), [("yes", 0.5), ("NO", 1), ("NO", 0.5), ("PARTIAL", 0), ("Partial", 1), ("**NO**", 0.6)]
+)
 def test_s2_24_a_match_that_contradicts_its_score_is_asked_to_mend(match: str, score: float) -> None:
     with pytest.raises(ReplyError, match="contradicts its score"):
         score_lines(f"MATCH: {match}\nSCORE: {score}\nREASON: r", most=1.0)
