@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -154,15 +154,19 @@ def _check(asked: Asked) -> None:
 
 
 def _import(modules: Sequence[str]) -> list[ModuleType]:
-    sys.path.insert(0, str(Path.cwd()))
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    invalidate_caches()  # a module written a moment ago is found
     found: list[ModuleType] = []
-    for name in modules:
-        try:
-            found.append(import_module(name))
-        except Exception as error:  # noqa: BLE001  all: whatever the user's own module raises is theirs to see
-            what = f"{name} cannot be imported: {type(error).__name__}: {error}"
-            raise ConfigError(what, where="--import") from None
-    del sys.path[0]
+    try:
+        for name in modules:
+            try:
+                found.append(import_module(name))
+            except Exception as error:  # noqa: BLE001  all: whatever the user's own module raises is theirs to see
+                what = f"{name} cannot be imported: {type(error).__name__}: {error}"
+                raise ConfigError(what, where="--import") from None
+    finally:
+        sys.path.remove(here)
     return found
 
 

@@ -304,6 +304,7 @@ def test_a_plan_reaches_evaluators_of_ones_own(here: Here, folder: Path) -> None
     asked = ("ask", "answer.txt", "--plan", "own.plan.yaml")
     assert "unknown evaluator 'shorter'" in here(*asked).err
     found = here(*asked, "--import", "own_checks", "--json")
-    assert (found.code, found.json["score"]) == (0, 0.0)
+    assert found.code == 0, found.err
+    assert found.json["score"] == 0.0
     plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {then: 1}}}\n", encoding="utf-8")
     assert "own.plan.yaml:2:41: unknown parameter 'then'" in here(*asked, "--import", "own_checks").err

@@ -16,7 +16,6 @@ from deliberate.errors import DeliberateError
 from tests.conformance import _adapters, _kapso, _model
 from tests.conformance._adapters import LATER, Adapter
 from tests.conformance._cases import CASES, Case, Missing, Observed, changed, mismatches
-from tests.conformance._model import ADAPTERS as MODEL
 
 ADAPTERS: Mapping[str, Adapter] = {**_adapters.ADAPTERS, **_kapso.ADAPTERS, **_model.ADAPTERS}
 
