@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deliberate import plugins
 from deliberate.evaluators._base import Evaluator, assess, fingerprint_of
-from deliberate.evaluators._build import Place, combine, evaluator_of, kind_of, own_evaluators, plan_of
+from deliberate.evaluators._build import Place, combine, evaluator_of, kind_of, own_evaluators, params_schema, plan_of
 from deliberate.evaluators._function import FunctionEvaluator, evaluator
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ __all__ = [
     "fingerprint_of",
     "kind_of",
     "own_evaluators",
+    "params_schema",
     "plan_of",
 ]
 

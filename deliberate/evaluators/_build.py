@@ -23,7 +23,7 @@ from deliberate.evaluators.composite import Composite, Member
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.types import Gate, Panel, Param, Plan, PlanPart, Record, Spec, bracket_named
 
-__all__ = ["Place", "combine", "evaluator_of", "kind_of", "own_evaluators", "plan_of"]
+__all__ = ["Place", "combine", "evaluator_of", "kind_of", "own_evaluators", "params_schema", "plan_of"]
 
 PanelNamed = Callable[[str], Panel]
 
@@ -102,6 +102,34 @@ def kind_of(name: str, *, where: str = "", own: Mapping[str, Any] | None = None)
         raise UnknownName("evaluator", name, {*known, *own}, where=where)
     found: Any = own[name] if name in own else plugins.part("evaluators", name)
     return found if isinstance(found, type) else type(found)
+
+
+def params_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of an evaluator's parameters, as a plan file writes them.
+
+    Raises:
+        UnknownName: There is no such evaluator.
+    """
+    kind = kind_of(name)
+    if kind is Composite:
+        inner = {"parts": "/properties/parts", "combine": "/properties/combine", "gates": "/properties/gates"}
+        fields: dict[str, Any] = {key: {"$ref": f"#{path}"} for key, path in inner.items()}
+        return {"type": "object", "properties": fields, "required": ["parts"], "additionalProperties": False}
+    known = msgspec.structs.fields(kind)
+    return {
+        "type": "object",
+        "properties": {field.name: _field_schema(field) for field in known},
+        "required": [field.name for field in known if field.required],
+        "additionalProperties": False,
+    }
+
+
+def _field_schema(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
+    # A panel is named in a plan, and laid out elsewhere.
+    found: dict[str, Any] = {"type": "string"} if field.type is Panel else msgspec.json.schema(field.type)
+    if field.default is not msgspec.NODEFAULT:
+        found["default"] = msgspec.to_builtins(field.default)
+    return found
 
 
 def own_evaluators(modules: Iterable[ModuleType]) -> dict[str, Any]:

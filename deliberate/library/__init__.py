@@ -10,7 +10,7 @@ from deliberate.library._places import SOURCES, bundled, home_folder
 from deliberate.library.agents import Card, judge_of, read_card
 from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec, suite_judge
 from deliberate.library.panels import read_panel
-from deliberate.library.plans import LoadedPlan, read_plan
+from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
 from deliberate.library.rubrics import NotAnEvaluator, pinned_name, read_rubric
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "judge_of",
     "kapso_spec",
     "pinned_name",
+    "plan_schema",
     "read_card",
     "read_panel",
     "read_plan",

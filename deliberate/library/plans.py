@@ -21,7 +21,7 @@ from deliberate.library.dialects import codebolt_part, kapso_spec
 from deliberate.library.panels import SUFFIX
 from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
 
-__all__ = ["LoadedPlan", "read_plan"]
+__all__ = ["LoadedPlan", "plan_schema", "read_plan"]
 
 _Points = Annotated[float, Field(ge=0, le=100)]
 _Share = Annotated[float, Field(ge=0, le=1)]
@@ -159,6 +159,34 @@ def read_plan(path: Path, *, own: Sequence[str] = ()) -> LoadedPlan:
         limits=_stated(written.limits),
     )
     return LoadedPlan(plan=plan, folder=path.absolute().parent, document=document)
+
+
+def plan_schema(params: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a plan file, for editors.
+
+    Args:
+        params: By the name of each evaluator, the schema of its parameters.
+    """
+    found: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_Plan.model_json_schema()}
+    found["title"] = "Plan"
+    found["properties"]["deliberate"] = {"const": 1}
+    inner = found["$defs"]
+    inner["Bracket"] = {"enum": [one.label.lower() for one in Bracket]}
+    inner["_Combine"]["properties"]["by"]["enum"] = list(plugins.names("aggregation"))
+    one: dict[str, Any] = inner["_Part"]
+    inner["_Part"] = {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": sorted(params)}},
+        "anyOf": [_part_schema(one, name, params[name]) for name in sorted(params)],
+    }
+    return found
+
+
+def _part_schema(part: Mapping[str, Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    needed = ["type", "params"] if params.get("required") else ["type"]
+    properties = {**part["properties"], "type": {"const": name}, "params": params}
+    return {**part, "title": name, "properties": properties, "required": needed}
 
 
 def _foreign(document: Document) -> str:

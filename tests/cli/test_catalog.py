@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from deliberate import plugins
@@ -141,3 +142,25 @@ def test_a_ping_that_gets_no_vote_exits_4_with_its_reason(here: Here) -> None:
     assert "reply 1 I would call this rather good work" in text
     assert "reply 2 I would call this rather good work" in text
     assert "read as unread: it was not one JSON object" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "fits"),
+    [
+        ({"type": "regex", "params": {"pattern": "x"}, "weight": 3}, True),
+        ({"type": "deliberation", "params": {"panel": "board"}}, True),
+        ({"type": "composite", "params": {"parts": {"b": {"type": "exact"}}, "combine": {"by": "min"}}}, True),
+        ({"type": "composite", "params": {"parts": {"b": {"type": "exakt"}}}}, False),
+        ({"type": "regex", "params": {"patern": "x"}}, False),
+        ({"type": "regex"}, False),
+        ({"type": "exact"}, True),
+        ({"type": "regx", "params": {}}, False),
+        ({"type": "exact", "weight": -1}, False),
+        ({"type": "exact", "weigth": 1}, False),
+    ],
+)
+def test_editors_get_the_schema_of_a_plan(here: Here, part: dict[str, object], fits: bool) -> None:  # noqa: FBT001
+    schema = here("schema", "plan").json
+    jsonschema.Draft202012Validator.check_schema(schema)
+    plan = {"deliberate": 1, "parts": {"a": part}, "gates": [{"part": "a", "min_bracket": "good"}]}
+    assert jsonschema.Draft202012Validator(schema).is_valid(plan) is fits
