@@ -33,7 +33,7 @@ async def test_s1_19_contains_wants_all_keywords_whatever_their_letter_case(
     ("block", "said"),
     [
         ({"type": "contain", "expected": ["x"]}, "unknown judge type 'contain' (did you mean 'contains'?)"),
-        ({"type": "contains", "expectd": ["x"]}, "unknown key 'expectd' (did you mean 'expected'?)"),
+        ({"type": "contains", "expcted": ["x"]}, "unknown key 'expcted' (did you mean 'expected'?)"),
     ],
 )
 def test_s1_15_another_type_or_key_of_a_judge_is_refused(block: dict[str, Param], said: str) -> None:
