@@ -16,12 +16,6 @@ from deliberate.types import Evaluation
 Judge = Callable[..., Awaitable[Evaluation]]
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    """One event loop: that the evaluators run on both is tested beside them."""
-    return "asyncio"
-
-
 @pytest.fixture
 def judge(tmp_path: Path) -> Judge:
     """Gives the evaluation of an output, in the test's own folder as workspace."""

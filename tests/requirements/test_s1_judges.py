@@ -13,6 +13,12 @@ from tests.requirements.conftest import Judge
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: that the evaluators run on both is tested beside them."""
+    return "asyncio"
+
+
 @pytest.mark.parametrize(
     ("output", "score"),
     [

@@ -21,6 +21,13 @@ from tests.requirements.conftest import Judge
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: that the evaluators run on both is tested beside them."""
+    return "asyncio"
+
+
 ACCURACY = r"Accuracy: ([\d.]+)"
 METRICS: dict[str, Param] = {
     "patterns": {"accuracy": (ACCURACY, 0.5), "f1": (r"F1: ([\d.]+)", 0.3), "speed": (r"Time: ([\d.]+)s", 0.2)}

@@ -15,6 +15,13 @@ from tests.requirements.conftest import Judge
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: that the evaluators run on both is tested beside them."""
+    return "asyncio"
+
+
 NUMBER = RegexPattern(pattern=r"n=(\S+)", scale="0..100")
 
 
