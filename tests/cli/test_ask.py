@@ -298,13 +298,13 @@ def test_a_module_of_ones_own_brings_parts(cli: Cli, folder: Path) -> None:
 def test_a_plan_reaches_evaluators_of_ones_own(here: Here, folder: Path) -> None:
     source = "from deliberate import Case, evaluator\n\n@evaluator\n"
     source += "def shorter(case: Case, *, than: int = 80) -> bool:\n    return len(case.output) < than\n"
-    (folder / "own_checks.py").write_text(source, encoding="utf-8")
+    (folder / "shorter_checks.py").write_text(source, encoding="utf-8")
     plan = folder / "own.plan.yaml"
     plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {than: 1}}}\n", encoding="utf-8")
     asked = ("ask", "answer.txt", "--plan", "own.plan.yaml")
     assert "unknown evaluator 'shorter'" in here(*asked).err
-    found = here(*asked, "--import", "own_checks", "--json")
+    found = here(*asked, "--import", "shorter_checks", "--json")
     assert found.code == 0, found.err
     assert found.json["score"] == 0.0
     plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {then: 1}}}\n", encoding="utf-8")
-    assert "own.plan.yaml:2:41: unknown parameter 'then'" in here(*asked, "--import", "own_checks").err
+    assert "own.plan.yaml:2:41: unknown parameter 'then'" in here(*asked, "--import", "shorter_checks").err
