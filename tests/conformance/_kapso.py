@@ -20,18 +20,25 @@ from tests.conformance._cases import Missing, Observed
 __all__ = ["ADAPTERS"]
 
 
+def present(name: str, params: Input) -> None:
+    """Refuses an evaluator that is not here, or a parameter of it that is not here."""
+    kind = name.lower()
+    if kind in KAPSO and kind not in plugins.names("evaluators"):
+        msg = f"evaluator {kind}"
+        raise Missing(msg)
+    if kind == "composite":
+        for child, inner, _ in params.get("evaluators", ()):
+            present(child, inner)
+    elif kind in KAPSO:
+        for param in sorted(params.keys() & KAPSO[kind].keys() - {*kind_of(kind).__struct_fields__}):
+            msg = f"evaluator {kind}: {param}"
+            raise Missing(msg)
+
+
 def built(given: Input) -> Evaluator:
     """The evaluator a case names, with its parameters."""
     params: Input = given.get("params", {})
-    for name, stated in ((given["evaluator"], params), *(child[:2] for child in params.get("evaluators", ()))):
-        if name in KAPSO and name not in plugins.names("evaluators"):
-            msg = f"evaluator {name}"
-            raise Missing(msg)
-        fields = () if name not in KAPSO else kind_of(name).__struct_fields__
-        for param in stated.keys() & KAPSO.get(name, {}).keys() if name != "composite" else ():
-            if param not in fields:
-                msg = f"evaluator {name}: {param}"
-                raise Missing(msg)
+    present(given["evaluator"], params)
     return evaluator_of(kapso_spec(given["evaluator"], params), panel=Library().panel)
 
 
@@ -70,9 +77,7 @@ async def evaluator_build(given: Input, folder: Path) -> Observed:  # noqa: ARG0
 async def evaluator_list(given: Input, folder: Path) -> Observed:  # noqa: ARG001
     single = [name for name in KAPSO if name != "composite"]
     for name in single:
-        if name not in plugins.names("evaluators"):
-            msg = f"evaluator {name}"
-            raise Missing(msg)
+        present(name, {})
     return {"requires_llm": {name: plugins.part("evaluators", name).spends_tokens for name in single}}
 
 
@@ -82,8 +87,9 @@ async def evaluator_meta(given: Input, folder: Path) -> Observed:  # noqa: ARG00
 
 
 async def evaluator_defaults(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    built(given)
-    return {"defaults": dict(KAPSO[given["evaluator"]])}
+    defaults = KAPSO[given["evaluator"]]
+    present(given["evaluator"], defaults)
+    return {"defaults": dict(defaults)}
 
 
 async def llm_evaluator_run(given: Input, folder: Path) -> Observed:

@@ -194,6 +194,13 @@ async def test_s2_19_where_less_is_better_the_metric_is_inverted(judge: Judge) -
         assert (await judge(kapso("multi_metric", patterns=speed, invert=("speed",)), output)).raw == raw
 
 
+@pytest.mark.parametrize("name", ["llm_judge", "llm_comparison"])
+def test_s2_21_and_24_the_documented_model_is_stated_and_another_stands(name: str) -> None:
+    assert kapso_spec(name).params["model"] == "openai/gpt-4.1-mini"
+    assert kapso_spec(name, {"model": "gpt-x"}).params["model"] == "openai/gpt-x"
+    assert kapso_spec(name, {"model": "local/x"}).params["model"] == "local/x"
+
+
 async def test_s2_25_a_composite_weighs_its_children(judge: Judge) -> None:
     found = await judge(two(), "A: 0.9 B: 0.5")
     assert found.normalized == pytest.approx(0.74)
