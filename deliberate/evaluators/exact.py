@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from deliberate.errors import ConfigError
 from deliberate.evaluators._base import passed
+from deliberate.evaluators._phrases import same
 from deliberate.runtime import Runtime
 from deliberate.types import Case, Evaluation, Record
 
@@ -40,9 +41,5 @@ class Exact(Record, frozen=True, kw_only=True):
         expected = case.reference if self.expected is None else self.expected
         if expected is None:
             raise ConfigError("nothing to compare with", where="exact.expected", expected="a text, or a reference")
-        same = self._folded(case.output) == self._folded(expected)
-        return passed(self, same, "equals the target" if same else "differs from the target")
-
-    def _folded(self, text: str) -> str:
-        text = text.strip() if self.trim else text
-        return text.casefold() if self.ignore_case else text
+        equal = await same(case.output, expected, trim=self.trim, ignore_case=self.ignore_case)
+        return passed(self, equal, "equals the target" if equal else "differs from the target")

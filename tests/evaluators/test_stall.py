@@ -8,7 +8,16 @@ import anyio
 import pytest
 
 from deliberate import Case
-from deliberate.evaluators import Contains, Evaluator, JsonSchema, MultiMetric, Regex, RegexPattern
+from deliberate.evaluators import (
+    Contains,
+    Evaluator,
+    Exact,
+    JsonSchema,
+    MultiMetric,
+    NotContains,
+    Regex,
+    RegexPattern,
+)
 from deliberate.types import Evaluation, Unscored
 from tests.evaluators.conftest import Open
 
@@ -80,12 +89,14 @@ async def test_a_catastrophic_pattern_fails_in_time_while_others_run(
     [
         (Contains(expected="b", ignore_case=True), "a" * 2_000_000, 0.0),
         (Contains(expected="aa", whole_words=True), "aaa" * 100_000, 0.0),
+        (Exact(expected="b", ignore_case=True), "É" * 2_000_000, 0.0),
+        (NotContains(unwanted="b", ignore_case=True), "É" * 2_000_000, 100.0),
         (Regex(pattern="b"), "a" * 2_000_000, 0.0),
         (JsonSchema(schema={"type": "object"}), "[" * 1_000_000, 0.0),
         (JsonSchema(schema={"type": "array", "items": {"type": "integer"}}, timeout_seconds=0.2), "[1]", 100.0),
         (JsonSchema(schema={"type": "string"}), "\x00\x01\x02\x7f", 0.0),
     ],
-    ids=["case", "words", "regex", "nested", "plain", "binary"],
+    ids=["case", "words", "exact", "fold", "regex", "nested", "plain", "binary"],
 )
 async def test_a_huge_or_binary_output_is_judged_while_others_run(
     opened: Open, evaluator: Evaluator, output: str, score: float

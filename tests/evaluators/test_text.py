@@ -8,6 +8,7 @@ import pytest
 from deliberate import Case
 from deliberate.errors import ConfigError
 from deliberate.evaluators import Contains, Evaluator, Exact, NotContains, Regex
+from deliberate.evaluators._phrases import folded
 from deliberate.types import Unscored
 from tests.evaluators.conftest import Open
 
@@ -102,3 +103,8 @@ async def test_a_catastrophic_pattern_is_a_failed_reading_and_the_loop_runs_on(o
     assert isinstance(found.outcome, Unscored)
     assert found.outcome.why == "failed"
     assert len(gaps) > 5
+
+
+def test_folding_piece_by_piece_is_folding_at_once() -> None:
+    text = "aÉßǅİ" * 120_000
+    assert folded(text) == text.casefold()
