@@ -127,20 +127,41 @@ class Library(Contract):
 class Sandbox(Contract):
     """Runs a program on files it is given."""
 
+    @property
+    def trusts_code(self) -> bool:
+        """Whether the operator vouched for the code that is run (``--trust-code``)."""
+        ...
+
     async def run(
         self,
         command: Sequence[str],
         *,
-        cwd: str,
-        env: Mapping[str, str],
+        workspace: str = "",
+        env: Mapping[str, str] = {},
+        readable: Sequence[str] = (),
+        writable: Sequence[str] = (),
+        network: bool = False,
         stdin: bytes = b"",
         timeout_seconds: float = 60.0,
         most_bytes: int = 1024 * 1024,
     ) -> Finished:
         """Runs it to its end or its deadline; nothing of it is left running.
 
+        Args:
+            command: The program and its arguments; no shell.
+            workspace: A folder that it may read at its own path. It runs in a copy of it (``""``: in an empty folder)
+                that it may change, and that is gone afterwards.
+            env: Variables on top of a PATH, a LANG, and an empty folder as HOME and TMPDIR. Of ours it has no other.
+            readable: Further folders and files it may read.
+            writable: Further folders it may change.
+            network: Whether it may use the network.
+            stdin: What it can read.
+            timeout_seconds: Its deadline, from its start; the call returns within a second or so of it.
+            most_bytes: How much of each of its streams is kept: their heads.
+
         Raises:
-            ConfigError: Code may not be run here without ``--trust-code``.
+            ConfigError: No sandbox works here, and running code without one needs ``--trust-code``.
+            EvaluatorError: It cannot be started, or the workspace cannot be copied.
         """
         ...
 

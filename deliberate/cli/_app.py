@@ -73,7 +73,7 @@ def ask(
     record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
     ledger: LedgerFlag = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew what the ledger already holds.")] = False,
-    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let scripts run outside a sandbox.")] = False,
+    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let code run where no sandbox works.")] = False,
     api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
     modules: Annotated[
         list[str] | None, typer.Option("--import", help="A module with parts of your own.", metavar="MODULE")

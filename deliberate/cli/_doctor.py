@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import distributions, packages_distributions, version
 from pathlib import Path
 from typing import Literal
@@ -15,9 +15,10 @@ from deliberate.errors import ConfigError, LedgerError
 from deliberate.gates import EXIT
 from deliberate.ledger import default_path, verify
 from deliberate.library import Library, weights
+from deliberate.sandbox import TIERS, Probed, probe
 from deliberate.types import Record
 
-__all__ = ["Finding", "doctor", "owners"]
+__all__ = ["Finding", "doctor", "owners", "sandbox_of"]
 
 _OURS = "deliberate-eval"
 _EXTRAS = {
@@ -47,12 +48,7 @@ async def doctor(*, ledger: Path | None, as_json: bool) -> int:
         *_judge(os.environ, library),
         *await _ledger(Path(ledger or default_path(os.environ))),
         *_documents(library),
-        Finding(
-            about="sandbox",
-            state="note",
-            told="none on this machine yet: scripts run with your own rights, and only if you say so",
-            next="--trust-code on the command that runs a script you trust",
-        ),
+        sandbox_of([await probe(tier) for tier in TIERS] if os.name == "posix" else []),
         *_extras(),
     ]
     if as_json:
@@ -146,6 +142,26 @@ async def _ledger(path: Path) -> tuple[Finding, ...]:
     if not audit.sound:
         return (Finding(about="ledger", state="problem", told=f"{path}: {audit.problem}", next="--ledger FILE"),)
     return (Finding(about="ledger", state="ok", told=f"{path}: {audit.records} records, chain sound"),)
+
+
+def sandbox_of(tried: Sequence[Probed]) -> Finding:
+    """The best tier that holds here, of those that were tried."""
+    for one in tried:
+        if one.holds:
+            lets = f"; it does not hold back {', '.join(one.lets)}" if one.lets else ""
+            told = f"{one.tier}: code runs apart from your files, keys and network{lets}"
+            return Finding(about="sandbox", state="ok", told=told)
+    why = "; ".join(f"{one.tier}: {_in_the_way(one)}" for one in tried)
+    return Finding(
+        about="sandbox",
+        state="note",
+        told=f"none works here ({why or 'no POSIX system'}): code would run with your own rights, and only if you say so",
+        next="install bubblewrap, or --trust-code on the command that runs code you trust",
+    )
+
+
+def _in_the_way(tried: Probed) -> str:
+    return tried.why if not tried.works else f"does not hold back {', '.join(tried.lets)}"
 
 
 def _documents(library: Library) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ from deliberate.library import Library
 from deliberate.providers._base import Provider
 from deliberate.providers.recorded import Recorded
 from deliberate.runtime import Runtime, Steps, task_group
-from deliberate.sandbox import ProcessRunner
+from deliberate.sandbox import SandboxRunner
 from deliberate.types import (
     Case,
     CaseStarted,
@@ -98,7 +98,7 @@ class Session:
         in_flight: Calls at once at one provider and key; ``auto`` finds out, from 8 up to 256.
         judge: The model, or the panel, asked where none is named; None means what the environment names
             (``DELIBERATE_PANEL``, ``DELIBERATE_JUDGE``), else the local panel.
-        trust_code: Whether scripts may run outside a sandbox.
+        trust_code: Whether code may run unprotected where no sandbox works, and by its own tool configuration.
         replay: A recording to answer from, instead of any model.
         record: A file that every reply is recorded in.
         fresh: Whether to ask anew what the ledger already holds.
@@ -144,7 +144,7 @@ class Session:
         self._call_seconds = call_seconds
         self._in_flight = None if in_flight == "auto" else in_flight
         self._judge = judge
-        self._sandbox = ProcessRunner(trust_code=trust_code)
+        self._sandbox = SandboxRunner(trust_code=trust_code)
         self._replay = replay
         self._record = record
         self._fresh = fresh

@@ -1,5 +1,11 @@
-"""Running a program that somebody else wrote: where it may run, for how long, and what it may say."""
+"""Running a program that somebody else wrote: where it may run, for how long, and what it may say.
 
-from deliberate.sandbox._process import ProcessRunner
+Read ``_tiers`` first, then ``_supervisor`` (what confines), ``_confined`` (one program, from its scratch folder to its
+end) and ``_probe`` (what of it holds on this machine).
+"""
 
-__all__ = ["ProcessRunner"]
+from deliberate.sandbox._probe import Probed, probe
+from deliberate.sandbox._runner import SandboxRunner
+from deliberate.sandbox._tiers import TIERS, TierName
+
+__all__ = ["TIERS", "Probed", "SandboxRunner", "TierName", "probe"]

@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from deliberate.cli._doctor import sandbox_of
+from deliberate.sandbox import Probed
 from tests.cli.conftest import THREE, Cli, Here
 
 
@@ -19,7 +21,9 @@ def test_a_healthy_installation_has_no_problem_and_says_what_to_do_next(here: He
     assert told["keys"]["next"].startswith("export OPENAI_API_KEY=")
     assert told["weights"]["next"] == "deliberate models fetch"
     assert "--judge MODEL" in told["default judge"]["next"]
-    assert "--trust-code" in told["sandbox"]["next"]
+    sandbox = told["sandbox"]
+    held = sandbox["told"].startswith(("bubblewrap: ", "landlock: "))
+    assert held if sandbox["state"] == "ok" else "--trust-code" in sandbox["next"]
     assert not any(one["state"] == "problem" for one in told.values())
 
 
@@ -73,3 +77,15 @@ def test_documents_that_cannot_be_read_are_problems_by_file_and_line(cli: Cli, f
         f"warning: document left out: where {bad}/SKILL.md:3:1, what not readable as YAML: "
         "expected ',' or ']', but got '<stream end>'\n"
     )
+
+
+def test_it_says_what_is_in_the_way_of_a_sandbox() -> None:
+    works = Probed(tier="landlock", our_environment=True, files_read=True, files_written=True, network=True)
+    broken = Probed(tier="bubblewrap", works=False, why="No such file or directory: 'bwrap'")
+    found = sandbox_of([broken, works])
+    assert (found.state, found.next) == ("ok", "")
+    assert found.told.endswith("; it does not hold back signals, daemons")
+    found = sandbox_of([broken, Probed(tier="landlock", files_read=True)])
+    assert found.state == "note"
+    assert "bubblewrap: No such file or directory: 'bwrap'; landlock: does not hold back our environment" in found.told
+    assert "--trust-code" in found.next

@@ -1,0 +1,89 @@
+"""One program in one tier: its scratch folder, its environment, what it may see, its end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from anyio import CancelScope, to_thread
+
+from deliberate.errors import EvaluatorError
+from deliberate.sandbox._process import BASE_ENVIRONMENT, run_process
+from deliberate.sandbox._scratch import remove, scratch_of
+from deliberate.sandbox._tiers import Bounds, TierName, supervised
+from deliberate.sandbox._view import toolchain, toolchain_variables
+from deliberate.types import Finished
+
+__all__ = ["run_confined"]
+
+
+async def run_confined(
+    tier: TierName | None,
+    command: Sequence[str],
+    *,
+    workspace: str = "",
+    env: Mapping[str, str] = {},  # noqa: B006  only read
+    readable: Sequence[str] = (),
+    writable: Sequence[str] = (),
+    network: bool = False,
+    stdin: bytes = b"",
+    timeout_seconds: float = 60.0,
+    most_bytes: int = 1024 * 1024,
+    ours: Mapping[str, str] = os.environ,
+) -> Finished:
+    """Runs a program in a tier; None confines it in nothing but time and output (see ``runtime.Sandbox.run``).
+
+    ``ours`` is our own environment: its ``PATH`` and the places of its tools, and nothing else of it, are passed on.
+
+    Raises:
+        EvaluatorError: It cannot be started or confined, or the workspace cannot be copied.
+    """
+    place = os.path.realpath(workspace) if workspace else ""
+    scratch = await to_thread.run_sync(scratch_of, place)
+    try:
+        base = {**BASE_ENVIRONMENT, **({"PATH": ours["PATH"]} if ours.get("PATH") else {}), **toolchain_variables(ours)}
+        given = {**base, "HOME": scratch.home, "TMPDIR": scratch.home, **env}
+        if tier is None:
+            return await run_process(
+                command,
+                cwd=scratch.work,
+                env=given,
+                stdin=stdin,
+                timeout_seconds=timeout_seconds,
+                most_bytes=most_bytes,
+            )
+        bounds = Bounds(
+            readable=(*toolchain(ours, network=network), *((place,) if place else ()), *readable),
+            writable=(scratch.root, *writable),
+            cwd=scratch.work,
+            network=network,
+            timeout_seconds=timeout_seconds,
+        )
+        token = f"<{secrets.token_hex(8)}>"
+        done = await run_process(
+            command,
+            cwd=scratch.work,
+            env=given,
+            stdin=stdin,
+            timeout_seconds=timeout_seconds,
+            most_bytes=most_bytes,
+            supervised=lambda life: supervised(tier, command, bounds, life=life, token=token),
+        )
+        return _told(done, command, token=token.encode())
+    finally:
+        with CancelScope(shield=True):
+            await to_thread.run_sync(remove, scratch.root)
+
+
+def _told(done: Finished, command: Sequence[str], *, token: bytes) -> Finished:
+    """The result; what the supervisor or its tier could not do is an error."""
+    said, mark, why = done.stderr.partition(token)
+    if mark:
+        reason = why.decode("utf-8", "replace")[:300]
+        raise EvaluatorError(f"the program {command[0][:200]!r} cannot be started: {reason}")
+    if done.exit_code == 1 and done.stderr.startswith(b"bwrap: ") and not done.stdout:
+        reason = done.stderr.decode("utf-8", "replace").strip()[:300]
+        raise EvaluatorError(f"the program {command[0][:200]!r} cannot be started: {reason}")
+    return msgspec.structs.replace(done, stderr=said)
