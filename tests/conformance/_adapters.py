@@ -32,6 +32,7 @@ from deliberate.types import (
     bracket_of,
 )
 from tests.conformance._cases import Missing, Observed
+from tests.conformance._process import PROCESS
 
 __all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
@@ -47,16 +48,13 @@ LATER: Mapping[str, str] = {
     "evaluation_trace": "the default composite",
     "incremental_decision": "incremental evaluation",
     "incremental_reply_parse": "incremental evaluation",
-    "lint_output_parse": "evaluator static_analysis",
     "pass_at_k": "verb suite",
     "pass_rate": "verb suite",
     "pattern_mining": "verb learn",
     "proposal_lifecycle": "verb learn",
-    "pytest_judge": "verb suite",
     "skill_selection": "the selection of rubrics",
     "skip_decision": "incremental evaluation",
     "suite_load": "verb suite",
-    "test_output_parse": "evaluator test_runner",
     "verdict": "verb suite",
 }
 """Kinds whose evaluator or verb comes with a later step."""
@@ -342,4 +340,4 @@ ADAPTERS: Mapping[str, Adapter] = {
         skill_md_parse,
         weighted_average,
     )
-}
+} | PROCESS
