@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import anyio
 import msgspec
@@ -415,12 +416,20 @@ class Nobody:
         """There is none."""
         raise NotImplementedError
 
+    @property
+    def trusts_code(self) -> bool:
+        """Nothing is run."""
+        raise NotImplementedError
+
     async def run(
         self,
         command: Sequence[str],
         *,
-        cwd: str,
-        env: Mapping[str, str],
+        workspace: str = "",
+        env: Mapping[str, str] = MappingProxyType({}),
+        readable: Sequence[str] = (),
+        writable: Sequence[str] = (),
+        network: bool = False,
         stdin: bytes = b"",
         timeout_seconds: float = 60.0,
         most_bytes: int = 1024 * 1024,

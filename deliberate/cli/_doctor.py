@@ -155,7 +155,7 @@ def sandbox_of(tried: Sequence[Probed]) -> Finding:
     return Finding(
         about="sandbox",
         state="note",
-        told=f"none works here ({why or 'no POSIX system'}): code would run with your own rights, and only if you say so",
+        told=f"none works here ({why or 'no POSIX system'}): code runs with your own rights, and only if you say so",
         next="install bubblewrap, or --trust-code on the command that runs code you trust",
     )
 

@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from deliberate.evaluators.multi_metric import MultiMetric
     from deliberate.evaluators.no_score import NoScore
     from deliberate.evaluators.not_contains import NotContains
+    from deliberate.evaluators.pytest import Pytest
     from deliberate.evaluators.regex import Regex
     from deliberate.evaluators.regex_pattern import RegexPattern
     from deliberate.evaluators.rubric_judge import RubricJudge
     from deliberate.evaluators.script import Script
     from deliberate.evaluators.semantic import Semantic
     from deliberate.evaluators.similarity import Similarity
+    from deliberate.evaluators.static_analysis import StaticAnalysis
+    from deliberate.evaluators.test_runner import TestRunner
 
 __all__ = [
     "AgentJudge",
@@ -52,12 +55,15 @@ __all__ = [
     "NoScore",
     "NotContains",
     "Place",
+    "Pytest",
     "Regex",
     "RegexPattern",
     "RubricJudge",
     "Script",
     "Semantic",
     "Similarity",
+    "StaticAnalysis",
+    "TestRunner",
     "assess",
     "combine",
     "evaluator",

@@ -23,11 +23,11 @@ _GO = re.compile(r"^\s*--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
 _GO_BROKEN = re.compile(r"^FAIL\s+(\S+) \[((?:build|setup) failed)\]$", re.MULTILINE)
 _JEST = re.compile(r"^ *Tests:? +(\d.{0,200})$", re.MULTILINE)
 _MOCHA = re.compile(r"^\s*(\d+) (passing|failing|pending)\b", re.MULTILINE)
-_TAP = re.compile(r"^(?:#|ℹ) (pass|fail|skipped|todo) (\d+)$", re.MULTILINE)
+_TAP = re.compile("^[#\N{INFORMATION SOURCE}] (pass|fail|skipped|todo) ([0-9]+)$", re.MULTILINE)
 
 
 def pytest_text(text: str) -> Tally:
-    """pytest's last summary line, ``3 passed, 1 failed in 0.12s``, and the tests it names."""
+    """Pytest's last summary line, ``3 passed, 1 failed in 0.12s``, and the tests it names."""
     named = {kind: tuple(_named(one) for one in _PYTEST_NAMED.findall(text) if one[0] == kind) for kind in _KINDS}
     lines = _PYTEST.findall(text)
     count = {name.removesuffix("s"): int(number) for number, name in _COUNT.findall(lines[-1])} if lines else {}
@@ -98,4 +98,7 @@ def _named(found: tuple[str, str, str]) -> Failed:
 
 def _padded(named: tuple[Failed, ...], count: int) -> tuple[Failed, ...]:
     """The tests that are named, and as many without a name as the summary counts more."""
-    return (*named[:count], *(Failed(name=f"test {at} of {count} that failed") for at in range(len(named) + 1, count + 1)))
+    return (
+        *named[:count],
+        *(Failed(name=f"test {at} of {count} that failed") for at in range(len(named) + 1, count + 1)),
+    )

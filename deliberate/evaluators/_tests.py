@@ -185,7 +185,17 @@ def pytest_isolated() -> tuple[str, ...]:
     return ("-c", "/dev/null")
 
 
-_ARGUMENTS = ("-p", "no:cacheprovider", "--rootdir=.", "--confcutdir=.", "-o", "junit_family=xunit1", "-q", "--tb=short", "-ra")
+_ARGUMENTS = (
+    "-p",
+    "no:cacheprovider",
+    "--rootdir=.",
+    "--confcutdir=.",
+    "-o",
+    "junit_family=xunit1",
+    "-q",
+    "--tb=short",
+    "-ra",
+)
 
 _DRIVER = """
 import os, sys, tempfile

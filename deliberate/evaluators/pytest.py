@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
@@ -68,17 +69,16 @@ class Pytest(Record, frozen=True, kw_only=True):
             ConfigError: There is no such file in the folder, or no sandbox works here and code is not trusted.
             EvaluatorError: pytest is not installed or was broken off, or the file or its neighbors changed meanwhile.
         """
-        folder = Path(self.folder or case.workspace)
         if not (self.folder or case.workspace):
             raise ConfigError("there is no folder", where="pytest.folder", expected="where the test file lies")
-        test = await to_thread.run_sync(lambda: inside(folder, self.test_file, where="pytest.test_file"))
+        folder, test = await to_thread.run_sync(self._places, case.workspace)
         with tempfile.TemporaryDirectory(prefix="deliberate-") as place:
-            output = Path(place).resolve() / "output.txt"
+            output = Path(os.path.realpath(place), "output.txt")  # noqa: ASYNC240  two folders deep
             await to_thread.run_sync(output.write_bytes, case.output.encode("utf-8", "replace"))
-            async with steady(self, [test.parent if test.parent != folder.resolve() else test]) as fingerprint:
+            async with steady(self, [test if test.parent == folder else test.parent]) as fingerprint:
                 ran = await run_pytest(
                     runtime,
-                    [str(test.relative_to(folder.resolve()))],
+                    [str(test.relative_to(folder))],
                     workspace=str(folder),
                     env={"AI_OUTPUT_FILE": str(output)},
                     options=(*pytest_isolated(), *(word for name in self.plugins for word in ("-p", name))),
@@ -88,3 +88,8 @@ class Pytest(Record, frozen=True, kw_only=True):
                 )
         found = evaluation_of(self, [ran], timeout_seconds=self.timeout_seconds, required=True)
         return msgspec.structs.replace(found, fingerprint=fingerprint)
+
+    def _places(self, workspace: str) -> tuple[Path, Path]:
+        """The folder, and the test file in it, both without links."""
+        folder = Path(self.folder or workspace)
+        return folder.resolve(), inside(folder, self.test_file, where="pytest.test_file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -104,7 +105,7 @@ class Script(Record, frozen=True, kw_only=True):
 
     async def _run(self, case: Case, runtime: Runtime) -> Finished:
         with tempfile.TemporaryDirectory(prefix="deliberate-") as folder:
-            output = Path(folder).resolve() / "output.txt"
+            output = Path(os.path.realpath(folder), "output.txt")  # noqa: ASYNC240  a folder of ours
             data = case.output.encode("utf-8", "replace")
             await to_thread.run_sync(output.write_bytes, data)
             env = {"EVAL_OUTPUT_FILE": str(output)}

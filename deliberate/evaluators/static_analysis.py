@@ -105,7 +105,12 @@ class StaticAnalysis(Record, frozen=True, kw_only=True):
         return self._found(ran, kinds)
 
     async def _remarks(self, tool: Tool, workspace: str, runtime: Runtime) -> tuple[Remark, ...]:
-        command = [program_of(tool, workspace), *tool.arguments, *(() if self.use_project_config else tool.own), *tool.on]
+        command = [
+            program_of(tool, workspace),
+            *tool.arguments,
+            *(() if self.use_project_config else tool.own),
+            *tool.on,
+        ]
         done = await runtime.sandbox.run(
             command,
             workspace=workspace,
@@ -145,9 +150,7 @@ class StaticAnalysis(Record, frozen=True, kw_only=True):
         return msgspec.structs.replace(
             found,
             flags=tuple(f"no_{check}" for check in sorted(lacking)),
-            findings=tuple(
-                _finding(at, tool, one) for at, (tool, one) in enumerate(remarks[:_MOST_FINDINGS], start=1)
-            ),
+            findings=tuple(_finding(at, tool, one) for at, (tool, one) in enumerate(remarks[:_MOST_FINDINGS], start=1)),
         )
 
 
@@ -214,7 +217,10 @@ def _files(folder: Path) -> list[Path]:
 _NOT_OURS = {"node_modules", "target", "__pycache__", "venv", "build", "dist"}
 
 _RUFF = Tool(
-    name="ruff", program="ruff", arguments=("check", "--output-format=json", "--no-cache", "--quiet"), own=("--isolated",)
+    name="ruff",
+    program="ruff",
+    arguments=("check", "--output-format=json", "--no-cache", "--quiet"),
+    own=("--isolated", "--select=E4,E7,E9,F,B,W6"),
 )
 _FLAKE8 = Tool(name="flake8", program="flake8", arguments=(), own=("--isolated",))
 _MYPY = Tool(

@@ -149,12 +149,12 @@ async def _cargo(self: TestRunner, workspace: str, runtime: Runtime) -> Ran:
     offline = () if self.network else ("--offline",)
     command = ["cargo", "test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples", *offline]
     command += ["--config", runner, "--", "-Z", "unstable-options", "--format=json"]
-    return await _run(self, "cargo", command, workspace, runtime, (cargo_json, cargo_text))
+    return await _run(self, "cargo", command, workspace=workspace, runtime=runtime, readers=(cargo_json, cargo_text))
 
 
 async def _go(self: TestRunner, workspace: str, runtime: Runtime) -> Ran:
     command = ["go", "test", "-json", "./..."]
-    return await _run(self, "go", command, workspace, runtime, (go_json, go_text), env={"GOFLAGS": "-mod=mod"})
+    return await _run(self, "go", command, workspace=workspace, runtime=runtime, readers=(go_json, go_text))
 
 
 async def _npm(self: TestRunner, workspace: str, runtime: Runtime) -> Ran:
@@ -162,7 +162,10 @@ async def _npm(self: TestRunner, workspace: str, runtime: Runtime) -> Ran:
     kind = next((shape for shape in _NPM if re.search(shape, script)), "")
     options, reader, env = _NPM.get(kind, ((), npm_text, {}))
     command = ["npm", "test", "--silent", *(["--", *options] if options else [])]
-    return await _run(self, "npm", command, workspace, runtime, (reader, npm_text), env={"CI": "true", **env})
+    variables = {"CI": "true", **env}
+    return await _run(
+        self, "npm", command, workspace=workspace, runtime=runtime, readers=(reader, npm_text), env=variables
+    )
 
 
 Reader = Callable[[str], Tally]
@@ -171,7 +174,11 @@ _NPM: Mapping[str, tuple[tuple[str, ...], Reader, Mapping[str, str]]] = {
     r"\bvitest\b": (("--run", "--reporter=junit"), junit_xml, {}),
     r"\bjest\b": (("--json",), jest_json, {}),
     r"\bmocha\b": (("--reporter", "json"), mocha_json, {}),
-    r"\bnode\b.* --test\b": ((), junit_xml, {"NODE_OPTIONS": "--test-reporter=junit --test-reporter-destination=stdout"}),
+    r"\bnode\b.* --test\b": (
+        (),
+        junit_xml,
+        {"NODE_OPTIONS": "--test-reporter=junit --test-reporter-destination=stdout"},
+    ),
 }
 """By the runner that a script starts: what it is told, how its report is read, and variables."""
 
@@ -180,11 +187,11 @@ async def _run(
     self: TestRunner,
     tool: Tool,
     command: list[str],
+    *,
     workspace: str,
     runtime: Runtime,
     readers: tuple[Reader, Reader],
-    *,
-    env: Mapping[str, str] = {},  # noqa: B006  only read
+    env: Mapping[str, str] = {},
 ) -> Ran:
     """One tool, run to its end, and read."""
     done: Finished = await runtime.sandbox.run(

@@ -11,7 +11,7 @@ from anyio import CancelScope, to_thread
 
 from deliberate.errors import EvaluatorError
 from deliberate.sandbox._process import BASE_ENVIRONMENT, run_process
-from deliberate.sandbox._scratch import remove, scratch_of
+from deliberate.sandbox._scratch import Scratch, remove, scratch_of
 from deliberate.sandbox._tiers import Bounds, TierName, supervised
 from deliberate.sandbox._view import toolchain, toolchain_variables
 from deliberate.types import Finished
@@ -24,7 +24,7 @@ async def run_confined(
     command: Sequence[str],
     *,
     workspace: str = "",
-    env: Mapping[str, str] = {},  # noqa: B006  only read
+    env: Mapping[str, str] = {},
     readable: Sequence[str] = (),
     writable: Sequence[str] = (),
     network: bool = False,
@@ -40,8 +40,7 @@ async def run_confined(
     Raises:
         EvaluatorError: It cannot be started or confined, or the workspace cannot be copied.
     """
-    place = os.path.realpath(workspace) if workspace else ""
-    scratch = await to_thread.run_sync(scratch_of, place)
+    place, scratch = await to_thread.run_sync(_places, workspace)
     try:
         base = {**BASE_ENVIRONMENT, **({"PATH": ours["PATH"]} if ours.get("PATH") else {}), **toolchain_variables(ours)}
         given = {**base, "HOME": scratch.home, "TMPDIR": scratch.home, **env}
@@ -75,6 +74,12 @@ async def run_confined(
     finally:
         with CancelScope(shield=True):
             await to_thread.run_sync(remove, scratch.root)
+
+
+def _places(workspace: str) -> tuple[str, Scratch]:
+    """The workspace without links, and the scratch folder with its copy."""
+    place = os.path.realpath(workspace) if workspace else ""
+    return place, scratch_of(place)
 
 
 def _told(done: Finished, command: Sequence[str], *, token: bytes) -> Finished:

@@ -71,7 +71,7 @@ async def probe(tier: TierName | None) -> Probed:
             done = await run_confined(tier, command, timeout_seconds=10.0)
             found = msgspec.json.decode(done.stdout, type=dict[str, bool])
             kept = {name: not done for name, done in found.items()}
-            whole = secret.read_text() == mark
+            whole = await to_thread.run_sync(secret.read_text) == mark
         except (EvaluatorError, msgspec.DecodeError, msgspec.ValidationError) as error:
             return Probed(tier=tier, works=False, why=str(error))
     left = await to_thread.run_sync(_left, mark)

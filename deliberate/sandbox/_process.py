@@ -193,7 +193,7 @@ async def _watch(process: Process, streams: Sequence[_Stream], timeout_seconds: 
 
 def _readable(data: bytes) -> IO[bytes]:
     """A file without a name to read from."""
-    given = tempfile.TemporaryFile()
+    given = tempfile.TemporaryFile()  # noqa: SIM115  closed by the caller
     try:
         given.write(data)
         given.seek(0)

@@ -59,7 +59,7 @@ class SandboxRunner:
         command: Sequence[str],
         *,
         workspace: str = "",
-        env: Mapping[str, str] = {},  # noqa: B006  only read
+        env: Mapping[str, str] = {},
         readable: Sequence[str] = (),
         writable: Sequence[str] = (),
         network: bool = False,

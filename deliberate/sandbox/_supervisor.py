@@ -26,6 +26,8 @@ import signal
 import struct
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 FAILED = 121
 """The exit code of a supervisor that did not run the program."""
@@ -61,7 +63,7 @@ def main() -> None:  # pragma: no cover - runs in a process of its own
             _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             if order["confine"] is not None:
                 _confine(order["confine"])
-            os.execvp(command[0], command)
+            os.execvp(command[0], command)  # noqa: S606  a shell is what a caller names, if it wants one
         except BaseException as error:  # noqa: BLE001  all: nothing may run that is not confined
             os.write(2, f"{order['token']}{error}".encode("utf-8", "replace"))
         os._exit(FAILED)
@@ -79,7 +81,7 @@ def main() -> None:  # pragma: no cover - runs in a process of its own
 
 def _sweep(program: int) -> int:  # pragma: no cover - runs in a process of its own
     """Kills all descendants, adopted ones too, until there are none; how the program ended."""
-    status = signal.SIGKILL
+    status = int(signal.SIGKILL)
     until = time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < until:
         try:
@@ -111,32 +113,31 @@ def descendants(parents: dict[int, int], *, of: int) -> list[int]:
 def _parents() -> dict[int, int]:
     """The parent of each process that can be seen."""
     found: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
-                    found[int(name)] = int(stat.read().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (process / "stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        found[int(process.name)] = int(told.rpartition(")")[2].split()[1])
     return found
 
 
 def _limit(limits: dict[str, int]) -> None:  # pragma: no cover - runs in a process of its own
-    for name, most in limits.items():
+    for name, number in limits.items():
         which = getattr(resource, f"RLIMIT_{name.upper()}")
-        most += _tasks() if name == "nproc" else 0
+        most = number + (_tasks() if name == "nproc" else 0)
         hard = resource.getrlimit(which)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (most, most))
+        bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (bound, bound))
 
 
 def _tasks() -> int:  # pragma: no cover - runs in a process of its own
     """How many tasks our user runs already: the limit counts them."""
     found = 0
-    for name in os.listdir("/proc"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
-                found += len(os.listdir(f"/proc/{name}/task"))
+            if process.stat().st_uid == os.getuid():
+                found += sum(1 for _ in (process / "task").iterdir())
         except OSError:
             continue
     return found
@@ -152,14 +153,14 @@ def abi() -> int:
     return int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 
-def _confine(order: dict[str, object]) -> None:  # pragma: no cover - runs in a process of its own
+def _confine(order: dict[str, Any]) -> None:  # pragma: no cover - runs in a process of its own
     version, network = abi(), bool(order["network"])
     if version < LEAST_ABI:
         raise OSError(f"landlock {version} is here, and {LEAST_ABI} is needed")
     handled = rights(version)
     ruleset = _done(_syscall(_CREATE_RULESET, attributes(version, network=network), None, 0), "landlock")
     for paths, allowed in ((order["read"], _READ_RIGHTS), (order["write"], handled)):
-        for path in paths:  # type: ignore[attr-defined]
+        for path in paths:
             _allow(ruleset, path, allowed & handled)
     _drop_capabilities()
     _done(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
@@ -216,7 +217,7 @@ def _allow(ruleset: int, path: str, allowed: int) -> None:  # pragma: no cover -
     except OSError:  # not there, or not for us: then it is not for the program either
         return
     try:
-        if not os.path.isdir(path):
+        if not Path(path).is_dir():
             allowed &= _FILE_RIGHTS
         _done(_syscall(_ADD_RULE, None, struct.pack("=Qi", allowed, handle), ruleset), f"landlock: {path}")
     finally:

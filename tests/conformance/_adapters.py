@@ -339,5 +339,6 @@ ADAPTERS: Mapping[str, Adapter] = {
         script_evaluator,
         skill_md_parse,
         weighted_average,
+        *PROCESS,
     )
-} | PROCESS
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ async def pytest_judge(given: Input, folder: Path) -> Observed:
     }
 
 
-PROCESS: Mapping[str, Callable[[Input, Path], Awaitable[Observed]]] = {
-    adapter.__name__: adapter for adapter in (lint_output_parse, pytest_judge, test_output_parse)
-}
+PROCESS: Sequence[Callable[[Input, Path], Coroutine[Any, Any, Observed]]] = (
+    lint_output_parse,
+    pytest_judge,
+    test_output_parse,
+)

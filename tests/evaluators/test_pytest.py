@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,15 @@ def test_a():
     assert 'hello' in pathlib.Path(os.environ['AI_OUTPUT_FILE']).read_text(encoding='utf-8')
 def test_b():
     assert 1
+"""
+
+
+FORGES = """
+import glob, os
+def test_a():
+    for path in glob.glob(os.environ['TMPDIR'] + '/*'):
+        open(path, 'w').write('<testsuite><testcase name="a"/></testsuite>')
+    os._exit(0)
 """
 
 
@@ -86,11 +94,7 @@ async def test_s1_20_a_file_that_is_elsewhere_by_a_link_is_not_run(opened: Open,
         ("import os\nprint('1 passed in 0.1s')\nos._exit(0)\n", "broken off (exit code 0) and left no report"),
         ("import no_such_module\ndef test_a(): pass\n", "could not load or build the tests: fixtures.test_it"),
         ("def check(): pass\n", "there are no tests"),
-        (
-            "import glob, os\ndef test_a():\n    for p in glob.glob(os.environ['TMPDIR'] + '/*'): open(p, 'w').write("
-            "'<testsuite><testcase name=\"a\"/></testsuite>')\n    os._exit(0)\n",
-            "left no report",
-        ),
+        (FORGES, "left no report"),
     ],
 )
 async def test_s1_20_what_ends_before_its_tests_did_is_never_passed(
@@ -125,4 +129,4 @@ async def test_its_surroundings_are_not_those_of_the_tests(
     monkeypatch.setenv("CANARY", "key")
     source = "import os\ndef test_a():\n    assert 'CANARY' not in os.environ\n    open('fixtures/made', 'w')\n"
     assert (await run(opened, suite, source)).score == 100.0
-    assert not os.path.exists(suite / "fixtures/made")
+    assert not (suite / "fixtures/made").exists()

@@ -149,7 +149,8 @@ async def test_s3_20_it_calls_a_service_only_if_it_was_given_a_network(opened: O
         service.bind(("127.0.0.1", 0))
         service.listen()
         port = service.getsockname()[1]
-        call = f"""python3 -c "import socket; socket.create_connection(('127.0.0.1', {port}), 2)" && echo '{{"score": 100}}'"""
+        connect = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)"
+        call = f"""python3 -c "{connect}" && echo '{{"score": 100}}'"""
         # Of a network of its own, bubblewrap's has this machine's only where it is shared.
         assert (await run(opened, call, network=True)).score == 100.0
         assert (await run(opened, call)).score is None
@@ -269,7 +270,7 @@ async def test_a_file_of_its_own_lies_in_the_workspace(opened: Open, tmp_path: P
     (tmp_path / "outside").touch()
     (workspace / "link").symlink_to(tmp_path / "outside")
     async with opened(trust_code=True) as session:
-        with pytest.raises(ConfigError, match="script.files"):
+        with pytest.raises(ConfigError, match=r"script\.files"):
             await session.evaluate(Case(output="x", workspace=str(workspace)), Script(command="x", files=(name,)))
         with pytest.raises(ConfigError, match="no workspace"):
             await session.evaluate(Case(output="x"), Script(command="x", files=("a",)))

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.anyio
 PYTHON = {
     "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--no-such-option'\n",
     "src/adder.py": "def add(a, b): return a + b\n",
-    "tests/test_adder.py": "import adder\ndef test_add(): assert adder.add(1, 2) == 3\ndef test_off(): assert adder.add(1, 2) == 4\n",
+    "tests/test_adder.py": "import adder\ndef test_add(): assert adder.add(1, 2) == 3\n"
+    "def test_off(): assert adder.add(1, 2) == 4\n",
 }
 RUST = {
     "Cargo.toml": '[package]\nname = "adder"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -135,7 +136,8 @@ async def test_go_is_read_by_its_json(opened: Open, tmp_path: Path) -> None:
         pytest.skip("go is not installed")
     files = {
         "go.mod": "module adder\n\ngo 1.20\n",
-        "a_test.go": 'package adder\nimport "testing"\nfunc TestGood(t *testing.T) {}\nfunc TestOff(t *testing.T) { t.Fatal("off") }\n',
+        "a_test.go": 'package adder\nimport "testing"\nfunc TestGood(t *testing.T) {}\n'
+        'func TestOff(t *testing.T) { t.Fatal("off") }\n',
     }
     found = await run(opened, tmp_path, files)
     assert (found.score, found.flags) == (50.0, ())
