@@ -161,7 +161,7 @@ class Sandbox(Contract):
 
         Raises:
             ConfigError: No sandbox works here, and running code without one needs ``--trust-code``.
-            EvaluatorError: It cannot be started, or the workspace cannot be copied.
+            EvaluatorError: It cannot be started, or the workspace cannot be copied, or holds the home folder.
         """
         ...
 

@@ -1,7 +1,8 @@
 """What test tools print for people: read only where they have no other report, and marked ``read_from: text``. Pure.
 
 A program under test can print the same words. So only a tool's own summary line counts, the last of its kind, and the
-exit code overrules it (``status_of``).
+exit code overrules it (``status_of``). What is printed can be made to take time, too: no pattern here may try the
+same text twice (none begins with what spans lines, or holds a repetition in a repetition).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ _COUNT = re.compile(r"(\d+) ([a-z]+)")
 _CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored", re.MULTILINE)
 _CARGO_NAMED = re.compile(r"^test (.+) \.\.\. FAILED$", re.MULTILINE)
 _CARGO_BROKEN = re.compile(r"^error(?:\[\w+\])?: (could not compile .*|.*)$", re.MULTILINE)
-_GO = re.compile(r"^\s*--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
-_GO_BROKEN = re.compile(r"^FAIL\s+(\S+) \[((?:build|setup) failed)\]$", re.MULTILINE)
+_GO = re.compile(r"^[ \t]*--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
+_GO_BROKEN = re.compile(r"^FAIL[ \t]+(\S+) \[((?:build|setup) failed)\]$", re.MULTILINE)
 _JEST = re.compile(r"^ *Tests:? +(\d.{0,200})$", re.MULTILINE)
-_MOCHA = re.compile(r"^\s*(\d+) (passing|failing|pending)\b", re.MULTILINE)
+_MOCHA = re.compile(r"^[ \t]*(\d+) (passing|failing|pending)\b", re.MULTILINE)
 _TAP = re.compile("^[#\N{INFORMATION SOURCE}] (pass|fail|skipped|todo) ([0-9]+)$", re.MULTILINE)
 
 

@@ -8,12 +8,15 @@ or writes is taken for a report, and a run that is ended early (``os._exit(0)``)
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import secrets
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
+from anyio import to_thread
 
 from deliberate.errors import EvaluatorError
 from deliberate.evaluators._base import Evaluator, measured, unscored
@@ -24,11 +27,11 @@ from deliberate.types import Evaluation, Finding, Finished, Record
 
 __all__ = ["MOST_BYTES", "Ran", "evaluation_of", "pytest_isolated", "read", "relative", "run_pytest"]
 
-MOST_BYTES = 16 * 2**20
-"""How much of a tool's report is kept."""
+MOST_BYTES = 4 * 2**20
+"""How much of a tool's report is kept: no more than is read in a blink."""
 
 _MOST_FINDINGS = 200
-_SCRATCH = re.compile(r"(?:/[^/\s'\"]+)*/deliberate-\w{8}/(?:work|home)/")
+_SCRATCH = re.compile(re.escape(os.path.realpath(tempfile.gettempdir())) + r"/deliberate-\w{8}/(?:work|home)/")
 
 
 class Ran(Record, frozen=True, kw_only=True):
@@ -165,6 +168,11 @@ async def run_pytest(
         timeout_seconds=timeout_seconds,
         most_bytes=MOST_BYTES,
     )
+    return await to_thread.run_sync(_pytest_report, done, nonce, python)
+
+
+def _pytest_report(done: Finished, nonce: str, python: str) -> Ran:
+    """What pytest reports behind the nonce."""
     said = _end(relative(done.stderr))
     if done.timed_out:
         return Ran(tool="pytest", tally=Tally(read_from="junit"), exit_code=None)
@@ -174,7 +182,7 @@ async def run_pytest(
             raise EvaluatorError(f"pytest is not installed for {python}; pip install pytest")
         raise EvaluatorError(f"pytest was broken off (exit code {done.exit_code}) and left no report: {said}")
     code, _, xml = report.partition("\n")
-    if done.exit_code != int(code):
+    if code != str(done.exit_code):
         raise EvaluatorError(f"pytest says that it ended with {code}, and its process with {done.exit_code}: {said}")
     tally = junit_xml(xml) if xml.strip() else Tally(read_from="junit")
     return Ran(tool="pytest", tally=tally, exit_code=done.exit_code, said=_end(printed))

@@ -27,7 +27,7 @@ _MOST_VARIABLE_BYTES = 131_000
 _MOST_SEARCHED = 20_000_000
 """How many characters are read, at most, to find the last object: nested beginnings could make it quadratic."""
 
-_KAPSO = re.compile(r"^\s*SCORE:\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
+_KAPSO = re.compile(r"^[ \t]*SCORE:[ \t]*(\S+)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 _SCALES = {"json": "0..100", "number": "0..100", "kapso": "0..1"}
 
 

@@ -38,9 +38,9 @@ async def run_confined(
     ``ours`` is our own environment: its ``PATH`` and the places of its tools, and nothing else of it, are passed on.
 
     Raises:
-        EvaluatorError: It cannot be started or confined, or the workspace cannot be copied.
+        EvaluatorError: It cannot be started or confined, or the workspace cannot be copied, or holds the home folder.
     """
-    place, scratch = await to_thread.run_sync(_places, workspace)
+    place, scratch = await to_thread.run_sync(_places, workspace, ours.get("HOME", ""))
     try:
         base = {**BASE_ENVIRONMENT, **({"PATH": ours["PATH"]} if ours.get("PATH") else {}), **toolchain_variables(ours)}
         given = {**base, "HOME": scratch.home, "TMPDIR": scratch.home, **env}
@@ -70,25 +70,28 @@ async def run_confined(
             most_bytes=most_bytes,
             supervised=lambda life: supervised(tier, command, bounds, life=life, token=token),
         )
-        return _told(done, command, token=token.encode())
+        return _told(tier, done, command, token=token.encode())
     finally:
         with CancelScope(shield=True):
             await to_thread.run_sync(remove, scratch.root)
 
 
-def _places(workspace: str) -> tuple[str, Scratch]:
+def _places(workspace: str, home: str) -> tuple[str, Scratch]:
     """The workspace without links, and the scratch folder with its copy."""
     place = os.path.realpath(workspace) if workspace else ""
+    home = os.path.realpath(home) if home else ""
+    if place and home and os.path.commonpath([place, home]) == place:
+        raise EvaluatorError(f"the workspace {place!r} holds the home folder; name a smaller one")
     return place, scratch_of(place)
 
 
-def _told(done: Finished, command: Sequence[str], *, token: bytes) -> Finished:
+def _told(tier: TierName, done: Finished, command: Sequence[str], *, token: bytes) -> Finished:
     """The result; what the supervisor or its tier could not do is an error."""
     said, mark, why = done.stderr.partition(token)
     if mark:
         reason = why.decode("utf-8", "replace")[:300]
         raise EvaluatorError(f"the program {command[0][:200]!r} cannot be started: {reason}")
-    if done.exit_code == 1 and done.stderr.startswith(b"bwrap: ") and not done.stdout:
+    if tier == "bubblewrap" and done.exit_code == 1 and done.stderr.startswith(b"bwrap: ") and not done.stdout:
         reason = done.stderr.decode("utf-8", "replace").strip()[:300]
         raise EvaluatorError(f"the program {command[0][:200]!r} cannot be started: {reason}")
     return msgspec.structs.replace(done, stderr=said)

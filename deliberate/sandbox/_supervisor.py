@@ -110,7 +110,7 @@ def descendants(parents: dict[int, int], *, of: int) -> list[int]:
     return found[1:]
 
 
-def _parents() -> dict[int, int]:
+def _parents() -> dict[int, int]:  # pragma: no cover - runs in a process of its own
     """The parent of each process that can be seen."""
     found: dict[int, int] = {}
     for process in Path("/proc").glob("[0-9]*"):
@@ -149,7 +149,7 @@ def _tasks() -> int:  # pragma: no cover - runs in a process of its own
 def abi() -> int:
     """The version of landlock here; 0 or less: none."""
     if not sys.platform.startswith("linux") or platform.machine() not in _MACHINES:
-        return 0
+        return 0  # pragma: no cover - the machine decides
     return int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 

@@ -14,6 +14,13 @@ from tests.evaluators.conftest import Open
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: the programs take their time, and tests/sandbox runs programs on both."""
+    return "trio"
+
+
 SAYS_HELLO = """
 import os, pathlib
 def test_a():

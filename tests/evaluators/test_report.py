@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+import time
 
 import pytest
 from hypothesis import given
@@ -21,7 +24,8 @@ from deliberate.evaluators._report import (
     mocha_json,
     status_of,
 )
-from deliberate.evaluators._tests import relative
+from deliberate.evaluators._tests import _pytest_report, read, relative
+from deliberate.types import Finished
 
 JUNIT = """<?xml version="1.0"?><testsuites><testsuite>
 <testcase classname="t.test_a" name="good" file="t/test_a.py" line="0"/>
@@ -218,5 +222,42 @@ def test_a_report_is_read_or_refused(text: str) -> None:
 
 
 def test_the_folder_a_tool_ran_in_is_left_out_of_what_it_says() -> None:
-    said = b"File \"/var/tmp/deliberate-a1b2_3xy/work/src/a.py\", '/tmp/deliberate-abcdefgh/home/x' in /tmp/other/a"
-    assert relative(said) == "File \"src/a.py\", 'x' in /tmp/other/a"
+    place = os.path.realpath(tempfile.gettempdir())
+    said = f"File '{place}/deliberate-a1b2_3xy/work/src/a.py', {place}/deliberate-abcdefgh/home/x in {place}/other/a"
+    assert relative(said.encode()) == f"File 'src/a.py', x in {place}/other/a"
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", "=", "1 a", "/a", "Tests: 1", "FAILED a - ", "--- ", "{", " ", "\\", "ERROR ", "1"]
+)
+def test_no_console_takes_long_to_read(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    for reader in CONSOLES.values():
+        began = time.process_time()
+        reader(text)
+        relative(text.encode())
+        assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("done", "why"),
+    [
+        (Finished(exit_code=1, stdout=b"", stderr=b"No module named 'pytest'"), "pip install pytest"),
+        (Finished(exit_code=0, stdout=b"1 passed in 1s", stderr=b""), "left no report"),
+        (Finished(exit_code=0, stdout=b"N1\n<t/>", stderr=b""), "says that it ended with 1, and its process with 0"),
+        (Finished(exit_code=0, stdout=b"N0\n<t", stderr=b""), "no JUnit XML"),
+    ],
+)
+def test_a_report_of_pytest_that_is_none_is_told(done: Finished, why: str) -> None:
+    with pytest.raises(EvaluatorError, match=why):
+        _pytest_report(done, "N", "python")
+
+
+def test_a_tool_without_a_report_is_read_by_its_console() -> None:
+    printed = Finished(exit_code=0, stdout=b"# pass 2\n# fail 0\n", stderr=b"")
+    assert read("npm", printed, junit_xml, CONSOLES["npm"]).tally == Tally(passed=2, read_from="text")
+    broken = Finished(exit_code=101, stdout=b"", stderr=b"error: could not compile `a`\n")
+    found = read("cargo", broken, cargo_json, CONSOLES["cargo"])
+    assert (found.status, found.tally.read_from) == ("collection_error", "text")
+    ended = read("npm", Finished(exit_code=None, stdout=b"", stderr=b"", timed_out=True), junit_xml, CONSOLES["npm"])
+    assert ended.status == "timeout"

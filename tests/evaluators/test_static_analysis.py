@@ -18,6 +18,12 @@ from tests.evaluators.conftest import Open
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: the programs take their time, and tests/sandbox runs programs on both."""
+    return "trio"
+
+
 def laid(folder: Path, files: dict[str, str]) -> str:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,13 @@ from tests.evaluators.conftest import Open
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop: the programs take their time, and tests/sandbox runs programs on both."""
+    return "trio"
+
+
 PYTHON = {
     "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--no-such-option'\n",
     "src/adder.py": "def add(a, b): return a + b\n",

@@ -18,7 +18,7 @@ import deliberate
 from deliberate.errors import ConfigError, EvaluatorError
 from deliberate.runtime import Sandbox
 from deliberate.sandbox import TIERS, Probed, SandboxRunner, TierName, probe
-from deliberate.sandbox._confined import run_confined
+from deliberate.sandbox._confined import _told, run_confined
 from deliberate.sandbox._supervisor import abi
 from deliberate.sandbox._tiers import Bounds, supervised
 from deliberate.types import Finished
@@ -316,6 +316,26 @@ async def test_a_daemon_that_left_its_group_is_swept(ends: str) -> None:
     await wait_gone(int(done.stdout))
 
 
+_FORKS = """
+import os, time
+for _ in range(5):
+    if os.fork() == 0:
+        os.setsid()
+print(os.getpid(), flush=True)
+time.sleep(1000)
+"""
+
+
+async def test_many_that_left_their_group_are_swept_at_the_deadline() -> None:
+    need("landlock")
+    done = await run_confined("landlock", [sys.executable, "-c", _FORKS], timeout_seconds=1)
+    assert done.timed_out
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) > 5
+    for pid in pids:
+        await wait_gone(pid)
+
+
 @pytest.mark.parametrize("tier", TIERS)
 async def test_when_we_are_killed_the_program_goes_with_us(tier: TierName) -> None:
     need(tier)
@@ -354,6 +374,24 @@ async def test_memory_and_files_have_their_bounds(tier: TierName) -> None:
     assert b"MemoryError" in memory.stderr
     big = "import os; handle = os.open('big', os.O_CREAT | os.O_WRONLY); os.ftruncate(handle, 2 * 2**30)"
     assert b"File too large" in (await run_confined(tier, [sys.executable, "-c", big])).stderr
+
+
+async def test_a_workspace_that_holds_the_home_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    for home in (tmp_path, tmp_path / "home"):
+        with pytest.raises(EvaluatorError, match="holds the home folder"):
+            await run_confined(None, ["true"], workspace=str(tmp_path), ours={"HOME": str(home)})
+    done = await run_confined(None, ["true"], workspace=str(tmp_path / "home"), ours={"HOME": str(tmp_path)})
+    assert done.exit_code == 0
+
+
+def test_what_a_tier_could_not_do_is_an_error_and_what_the_program_says_is_none() -> None:
+    said = Finished(exit_code=1, stdout=b"", stderr=b"bwrap: execvp prog: No such file or directory")
+    with pytest.raises(EvaluatorError, match=r"'prog' cannot be started: bwrap: execvp"):
+        _told("bubblewrap", said, ["prog"], token=b"<1>")
+    assert _told("landlock", said, ["prog"], token=b"<1>") == said
+    with pytest.raises(EvaluatorError, match=r"'prog' cannot be started: landlock 1"):
+        _told("landlock", Finished(exit_code=121, stdout=b"", stderr=b"<1>landlock 1"), ["prog"], token=b"<1>")
 
 
 # --- what is made of an order: pure ------------------------------------------------------------------
