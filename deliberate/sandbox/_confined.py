@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 from collections.abc import Mapping, Sequence
 
@@ -32,15 +33,17 @@ async def run_confined(
     timeout_seconds: float = 60.0,
     most_bytes: int = 1024 * 1024,
     ours: Mapping[str, str] = os.environ,
+    home: str | None = None,
 ) -> Finished:
     """Runs a program in a tier; None confines it in nothing but time and output (see ``runtime.Sandbox.run``).
 
     ``ours`` is our own environment: its ``PATH`` and the places of its tools, and nothing else of it, are passed on.
+    ``home`` is the home folder, which no workspace may hold; None is that of the account, whatever a variable says.
 
     Raises:
         EvaluatorError: It cannot be started or confined, or the workspace cannot be copied, or holds the home folder.
     """
-    place, scratch = await to_thread.run_sync(_places, workspace, ours.get("HOME", ""))
+    place, scratch = await to_thread.run_sync(_places, workspace, home)
     try:
         base = {**BASE_ENVIRONMENT, **({"PATH": ours["PATH"]} if ours.get("PATH") else {}), **toolchain_variables(ours)}
         given = {**base, "HOME": scratch.home, "TMPDIR": scratch.home, **env}
@@ -76,13 +79,20 @@ async def run_confined(
             await to_thread.run_sync(remove, scratch.root)
 
 
-def _places(workspace: str, home: str) -> tuple[str, Scratch]:
+def _places(workspace: str, home: str | None) -> tuple[str, Scratch]:
     """The workspace without links, and the scratch folder with its copy."""
     place = os.path.realpath(workspace) if workspace else ""
-    home = os.path.realpath(home) if home else ""
-    if place and home and os.path.commonpath([place, home]) == place:
+    home = os.path.realpath(_account_home() if home is None else home)
+    if place and os.path.commonpath([place, home]) == place:
         raise EvaluatorError(f"the workspace {place!r} holds the home folder; name a smaller one")
     return place, scratch_of(place)
+
+
+def _account_home() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # an account without an entry, as in containers
+        return "/"
 
 
 def _told(tier: TierName, done: Finished, command: Sequence[str], *, token: bytes) -> Finished:

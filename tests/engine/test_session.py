@@ -15,6 +15,7 @@ from deliberate.evaluators import Exact, Script
 from deliberate.library import Library
 from deliberate.providers._base import Request
 from deliberate.providers.scripted import Scripted
+from deliberate.sandbox import SandboxRunner
 from deliberate.types import (
     BallotCast,
     Evaluation,
@@ -285,10 +286,14 @@ async def test_an_unknown_price_is_unknown_and_never_zero(library: Library) -> N
     assert (none.most_calls, none.worst_usd) == (0, 0.0)
 
 
-async def test_a_script_runs_only_where_it_is_trusted(library: Library) -> None:
+async def test_a_script_runs_in_a_sandbox_or_where_it_is_trusted(library: Library) -> None:
+    script = Script(command="""echo '{"score": 1}'""")
     async with Session(ledger=":memory:", library=library, env={}) as session:
-        with pytest.raises(ConfigError, match="trust"):
-            await session.evaluate(CASE, Script(command="true"))
+        if await SandboxRunner(trust_code=False).tier() is None:
+            with pytest.raises(ConfigError, match="trust"):
+                await session.evaluate(CASE, script)
+        else:
+            assert (await session.evaluate(CASE, script)).score == 1.0
 
 
 async def test_one_line_judges_an_output(library: Library) -> None:

@@ -380,9 +380,11 @@ async def test_a_workspace_that_holds_the_home_folder_is_refused(tmp_path: Path)
     (tmp_path / "home").mkdir()
     for home in (tmp_path, tmp_path / "home"):
         with pytest.raises(EvaluatorError, match="holds the home folder"):
-            await run_confined(None, ["true"], workspace=str(tmp_path), ours={"HOME": str(home)})
-    done = await run_confined(None, ["true"], workspace=str(tmp_path / "home"), ours={"HOME": str(tmp_path)})
+            await run_confined(None, ["true"], workspace=str(tmp_path), home=str(home))
+    done = await run_confined(None, ["true"], workspace=str(tmp_path / "home"), home=str(tmp_path))
     assert done.exit_code == 0
+    with pytest.raises(EvaluatorError, match="holds the home folder"):
+        await run_confined(None, ["true"], workspace=Path.home().anchor)
 
 
 def test_what_a_tier_could_not_do_is_an_error_and_what_the_program_says_is_none() -> None:
