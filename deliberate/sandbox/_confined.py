@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import secrets
 from collections.abc import Mapping, Sequence
 
@@ -89,9 +88,11 @@ def _places(workspace: str, home: str | None) -> tuple[str, Scratch]:
 
 
 def _account_home() -> str:
+    import pwd  # noqa: PLC0415  there is none on Windows, where this file can be imported, too
+
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:  # an account without an entry, as in containers
+    except KeyError:  # pragma: no cover - an account without an entry, as in containers
         return "/"
 
 
