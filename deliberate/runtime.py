@@ -151,7 +151,8 @@ class Sandbox(Contract):
             command: The program and its arguments; no shell.
             workspace: A folder that it may read at its own path. It runs in a copy of it (``""``: in an empty folder)
                 that it may change, and that is gone afterwards.
-            env: Variables on top of a PATH, a LANG, and an empty folder as HOME and TMPDIR. Of ours it has no other.
+            env: Variables on top of a PATH, a LANG, and a new folder as HOME and TMPDIR (empty but for links to what
+                package managers fetched earlier). Of ours it has no other.
             readable: Further folders and files it may read.
             writable: Further folders it may change.
             network: Whether it may use the network.

@@ -13,7 +13,7 @@ from deliberate.errors import EvaluatorError
 from deliberate.sandbox._process import BASE_ENVIRONMENT, run_process
 from deliberate.sandbox._scratch import Scratch, remove, scratch_of
 from deliberate.sandbox._tiers import Bounds, TierName, supervised
-from deliberate.sandbox._view import toolchain, toolchain_variables
+from deliberate.sandbox._view import package_caches, toolchain, toolchain_variables
 from deliberate.types import Finished
 
 __all__ = ["run_confined"]
@@ -42,7 +42,7 @@ async def run_confined(
     Raises:
         EvaluatorError: It cannot be started or confined, or the workspace cannot be copied, or holds the home folder.
     """
-    place, scratch = await to_thread.run_sync(_places, workspace, home)
+    place, scratch = await to_thread.run_sync(_places, workspace, home, package_caches(ours))
     try:
         base = {**BASE_ENVIRONMENT, **({"PATH": ours["PATH"]} if ours.get("PATH") else {}), **toolchain_variables(ours)}
         given = {**base, "HOME": scratch.home, "TMPDIR": scratch.home, **env}
@@ -78,13 +78,13 @@ async def run_confined(
             await to_thread.run_sync(remove, scratch.root)
 
 
-def _places(workspace: str, home: str | None) -> tuple[str, Scratch]:
+def _places(workspace: str, home: str | None, links: Mapping[str, str]) -> tuple[str, Scratch]:
     """The workspace without links, and the scratch folder with its copy."""
     place = os.path.realpath(workspace) if workspace else ""
     home = os.path.realpath(_account_home() if home is None else home)
     if place and os.path.commonpath([place, home]) == place:
         raise EvaluatorError(f"the workspace {place!r} holds the home folder; name a smaller one")
-    return place, scratch_of(place)
+    return place, scratch_of(place, links=links)
 
 
 def _account_home() -> str:

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,8 +28,10 @@ class Scratch(Record, frozen=True, kw_only=True):
     home: str
 
 
-def scratch_of(workspace: str, *, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES) -> Scratch:
-    """A new scratch folder with a copy of the workspace (``""``: nothing) in it.
+def scratch_of(
+    workspace: str, *, links: Mapping[str, str] = {}, most_bytes: int = MOST_BYTES, most_files: int = MOST_FILES
+) -> Scratch:
+    """A new scratch folder with a copy of the workspace (``""``: nothing) in it, and in its home only those links.
 
     Links are copied as links, never followed; pipes, sockets and devices are left out.
 
@@ -41,6 +43,9 @@ def scratch_of(workspace: str, *, most_bytes: int = MOST_BYTES, most_files: int 
         work, home = root / "work", root / "home"
         work.mkdir()
         home.mkdir()
+        for name, target in links.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).symlink_to(target)
         if workspace:
             with _explained(workspace):
                 _copy(workspace, str(work), [most_bytes, most_files])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["toolchain", "toolchain_variables"]
+__all__ = ["package_caches", "toolchain", "toolchain_variables"]
 
 _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
@@ -40,7 +40,7 @@ def toolchain(env: Mapping[str, str], *, network: bool) -> tuple[str, ...]:
     home = Path(env.get("HOME") or "/nowhere")
     found = {Path(path) for path in (*_SYSTEM, *(_NETWORK if network else ()))}
     found |= {Path(sys.prefix), Path(sys.base_prefix), *_programs(env, home)}
-    found |= {Path(path) for path in toolchain_variables(env).values()}
+    found |= {Path(path) for path in (*toolchain_variables(env).values(), *package_caches(env).values())}
     found |= {path.resolve() for path in found}
     return tuple(
         sorted(str(path) for path in found if os.access(path, os.R_OK) and not home.resolve().is_relative_to(path))
@@ -54,6 +54,18 @@ def toolchain_variables(env: Mapping[str, str]) -> dict[str, str]:
     return {name: str(path) for name, path in found.items() if os.access(path, os.R_OK)}
 
 
+def package_caches(env: Mapping[str, str]) -> dict[str, str]:
+    """What package managers fetched earlier, by its place in a home folder: without a network they need it there."""
+    home = Path(env.get("HOME") or "/nowhere")
+    cargo = Path(env.get("CARGO_HOME") or home / ".cargo")
+    found = {
+        ".cargo/registry": cargo / "registry",
+        ".cargo/git": cargo / "git",
+        "go/pkg/mod": Path(env.get("GOMODCACHE") or home / "go/pkg/mod"),
+    }
+    return {name: str(path) for name, path in found.items() if os.access(path, os.R_OK)}
+
+
 def _programs(env: Mapping[str, str], home: Path) -> Iterator[Path]:
     for entry in env.get("PATH", "").split(os.pathsep):
         folder = Path(entry)
@@ -62,5 +74,3 @@ def _programs(env: Mapping[str, str], home: Path) -> Iterator[Path]:
         yield folder
         if folder.name == "bin" and folder.parent != home:
             yield from (folder.parent / name for name in _BESIDE_PROGRAMS)
-    yield from (home / ".cargo" / name for name in ("registry", "git"))
-    yield home / "go/pkg/mod"

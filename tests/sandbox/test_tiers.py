@@ -231,10 +231,27 @@ async def test_what_it_was_not_given_is_not_there_and_what_it_was_given_is(tier:
 
 @EVERY
 async def test_home_is_an_empty_folder_that_goes_with_the_program(tier: TierName | None) -> None:
-    done = await shell(tier, "ls -A $HOME | wc -l; echo left > $HOME/file; mkdir -p $TMPDIR/a/b; echo $HOME")
+    ours = {"PATH": os.environ["PATH"]}
+    done = await shell(tier, "ls -A $HOME | wc -l; echo left > $HOME/file; mkdir -p $TMPDIR/a/b; echo $HOME", ours=ours)
     number, home = done.stdout.decode().split()
     assert number == "0"
     assert not Path(home).exists()
+
+
+@EVERY
+async def test_what_package_managers_fetched_earlier_is_in_its_home(tier: TierName | None, tmp_path: Path) -> None:
+    for name in (".cargo/registry", ".cargo/git", "go/pkg/mod"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file").write_text("here\n")
+    (tmp_path / ".cargo/credentials.toml").write_text("secret\n")
+    ours = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    look = "cat $HOME/.cargo/registry/file $HOME/.cargo/git/file $HOME/go/pkg/mod/file; ls $HOME/.cargo"
+    done = await shell(tier, look, ours=ours)
+    assert done.stdout.split() == [b"here", b"here", b"here", b"git", b"registry"], done.stderr
+    if tier is not None:
+        told = await shell(tier, f"cat {tmp_path}/.cargo/credentials.toml; echo x > $HOME/.cargo/git/file", ours=ours)
+        assert told.stdout == b""
+        assert (tmp_path / ".cargo/git/file").read_text() == "here\n"
 
 
 async def test_home_goes_however_deep_it_was_nested_and_whatever_its_rights() -> None:
@@ -314,6 +331,22 @@ async def test_a_daemon_that_left_its_group_is_swept(ends: str) -> None:
     assert anyio.current_time() - began < 3.5
     assert done.timed_out is bool(ends)
     await wait_gone(int(done.stdout))
+
+
+@pytest.mark.parametrize("tier", TIERS)
+async def test_cancelling_ends_the_program_and_removes_its_folder(tier: TierName, tmp_path: Path) -> None:
+    need(tier)
+    seconds = f"{5000 + os.getpid()}.5"
+    script = f"pwd > {tmp_path}/told; trap '' TERM; exec sleep {seconds}"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: run_confined(tier, ["sh", "-c", script], writable=[str(tmp_path)]))
+        with anyio.fail_after(20):
+            while not (found := sleeping(seconds)):
+                await anyio.sleep(0.02)
+        tasks.cancel_scope.cancel()
+    for pid in found:
+        await wait_gone(pid)
+    assert not Path((tmp_path / "told").read_text().strip()).exists()
 
 
 _FORKS = """
