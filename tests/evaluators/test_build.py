@@ -80,6 +80,7 @@ def built(tmp_path: Path, text: str) -> Composite:
             "2:81",
             "a gate names the part 'c'",
         ),
+        ('parts: {a: {type: script, params: {command: ""}}}', "2:45", "there is no command"),
     ],
 )
 def test_each_fault_names_its_line_and_column(tmp_path: Path, text: str, where: str, said: str) -> None:
@@ -89,7 +90,7 @@ def test_each_fault_names_its_line_and_column(tmp_path: Path, text: str, where: 
     assert caught.value.where.endswith(f"x.plan.yaml:{where}")
 
 
-@pytest.mark.parametrize("command", ["make test", "./check.sh", "sh check.sh -v", "X=./y make", "", "echo 'open"])
+@pytest.mark.parametrize("command", ["make test", "./check.sh", "sh check.sh -v", "X=./y make", "echo 'open"])
 def test_a_command_that_may_run_is_left_to_run(tmp_path: Path, command: str) -> None:
     (tmp_path / "check.sh").write_text("")
     spec = f'parts: {{a: {{type: script, params: {{command: "{command}"}}}}}}'
