@@ -32,7 +32,6 @@ from deliberate.types import (
     bracket_of,
 )
 from tests.conformance._cases import Missing, Observed
-from tests.conformance._process import PROCESS
 
 __all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
@@ -339,6 +338,5 @@ ADAPTERS: Mapping[str, Adapter] = {
         script_evaluator,
         skill_md_parse,
         weighted_average,
-        *PROCESS,
     )
 }

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from deliberate import Case, Session
 from deliberate.evaluators._console import CONSOLES
 from deliberate.evaluators._lint import clean
 from deliberate.evaluators._report import status_of
 from deliberate.evaluators.pytest import Pytest
+from tests.conformance._adapters import Adapter, Input
 from tests.conformance._cases import Observed
 
-__all__ = ["PROCESS"]
-
-Input = Mapping[str, Any]
+__all__ = ["ADAPTERS"]
 
 
 async def test_output_parse(given: Input, folder: Path) -> Observed:  # noqa: ARG001
@@ -50,8 +48,6 @@ async def pytest_judge(given: Input, folder: Path) -> Observed:
     }
 
 
-PROCESS: Sequence[Callable[[Input, Path], Coroutine[Any, Any, Observed]]] = (
-    lint_output_parse,
-    pytest_judge,
-    test_output_parse,
-)
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.__name__: adapter for adapter in (lint_output_parse, pytest_judge, test_output_parse)
+}
