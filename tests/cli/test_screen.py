@@ -180,7 +180,7 @@ def test_on_a_terminal_a_table_follows_the_panel_and_is_gone_when_the_result_com
     assert COLORS.search(found.out)
     plain = COLORS.sub("", found.out)
     drawn, _, after = plain.rpartition("\x1b[?25h")
-    assert "4 open" in drawn  # the table, as it stood before anybody had voted
+    assert " open · $0.0000" in drawn  # the foot of the table, whenever it was last drawn
     after = re.sub(r"(?:\x1b\[1A|\x1b\[2K|\r)+", "", after, count=1)  # and how it is taken away
     check_harmless(after)
 
