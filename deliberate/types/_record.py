@@ -12,6 +12,7 @@ import msgspec
 
 __all__ = ["Record", "canonical", "digest_of"]
 
+_AS_THEY_ARE = frozenset({str, int, bool})  # most of what there is, and no subclass of these
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
@@ -42,6 +43,8 @@ def digest_of(value: object) -> str:
 
 def _plain(value: object) -> object:
     """The value in JSON's own types, records with their tag."""
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
     found = value
     if isinstance(value, float):
         found = _number(value)

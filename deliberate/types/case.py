@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from deliberate.types._record import Record, digest_of
@@ -36,7 +37,7 @@ class Spec(Record, frozen=True, kw_only=True):
     params: Mapping[str, Param] = {}
 
 
-class Case(Record, frozen=True, kw_only=True):
+class Case(Record, frozen=True, kw_only=True, dict=True):
     """What was asked and what came back, with what was expected, the files and the evidence.
 
     ``workspace`` is the folder the files lie in: a place, never part of a key or digest. ``id`` names the case for
@@ -53,7 +54,7 @@ class Case(Record, frozen=True, kw_only=True):
     category: str | None = None
     context: Mapping[str, str] = {}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of what the case says: task, output, reference, evidence, files, context; not its id or place."""
         return digest_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 from deliberate.errors import GateFailed, NoVerdict
@@ -64,7 +65,7 @@ class Part(Record, frozen=True, kw_only=True):
     evaluation: Evaluation
 
 
-class Evaluation(Record, frozen=True, kw_only=True):
+class Evaluation(Record, frozen=True, kw_only=True, dict=True):
     """What an evaluator says of a case.
 
     ``coverage`` (0–1) is observed over declared weight, and ``missing`` names the parts that broke. Duration
@@ -153,7 +154,7 @@ class Evaluation(Record, frozen=True, kw_only=True):
             raise GateFailed(msg)
         return self
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of its result bytes: everything but duration and usage, verdicts by their own digests."""
         return digest_of(_result(self))

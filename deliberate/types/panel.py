@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Literal
 
@@ -42,14 +43,18 @@ _FAMILIES = (
 )
 
 
+_STARTS = tuple((re.compile(rf"(?:\A|[-_.]){re.escape(token)}"), family) for token, family in _FAMILIES)
+
+
+@lru_cache(maxsize=1024)
 def family_of(model: str) -> str:
     """The model family a name speaks of (``"claude"``, ``"gpt"`` …), else the name itself.
 
     Where a model is served from (``openrouter/``, ``local/``) says nothing about its family.
     """
     base = model.rsplit("/", 1)[-1].casefold()
-    for token, family in _FAMILIES:
-        if re.search(rf"(?:\A|[-_.]){re.escape(token)}", base):
+    for start, family in _STARTS:
+        if start.search(base):
             return family
     if base[:1] == "o" and base[1:2].isdigit():
         return "gpt"
@@ -102,7 +107,7 @@ class Rules(Record, frozen=True, kw_only=True):
     independence: int = 1
 
 
-class Panel(Record, frozen=True, kw_only=True):
+class Panel(Record, frozen=True, kw_only=True, dict=True):
     """All places of one deliberation, its protocol and its rules.
 
     ``criteria`` given means free text instead of a rubric: ``rubric`` is then None and there are no dimensions.
@@ -166,7 +171,7 @@ class Panel(Record, frozen=True, kw_only=True):
         """The seats that vote, in seat order: a verifier or a chair is none."""
         return tuple(seat for seat in self.seats if seat.duty == "vote")
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of everything in the panel but its name and its rules."""
         return digest_of(

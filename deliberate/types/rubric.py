@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from deliberate.types._record import Record, digest_of
@@ -23,7 +24,7 @@ class Dimension(Record, frozen=True, kw_only=True):
     affects: tuple[str, ...] = ()
 
 
-class Rubric(Record, frozen=True, kw_only=True):
+class Rubric(Record, frozen=True, kw_only=True, dict=True):
     """How to judge: the body is what a judge reads; weights of the dimensions sum to 1 within 1e-6."""
 
     name: str
@@ -35,7 +36,7 @@ class Rubric(Record, frozen=True, kw_only=True):
     eligibility: Mapping[str, tuple[str, ...]] = {}
     source: str = "bundled"
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of what the rubric says, whatever form it was written in; not its source."""
         return digest_of(
@@ -56,5 +57,6 @@ def same_name(one: str, other: str) -> bool:
     return _folded(one) == _folded(other)
 
 
+@lru_cache(maxsize=1024)
 def _folded(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())

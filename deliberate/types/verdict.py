@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Literal, NamedTuple
 
 from deliberate.types._record import Record, canonical
@@ -148,7 +148,7 @@ class Move(NamedTuple):
         return "up" if self.after > self.before else "down"
 
 
-class Verdict(Record, frozen=True, kw_only=True):
+class Verdict(Record, frozen=True, kw_only=True, dict=True):
     """How a deliberation ended, with everything needed to decide it again.
 
     ``digests`` names case, panel, rules, rubric and protocol by their sha-256: a verdict holds no case. Votes, counts,
@@ -309,7 +309,7 @@ class Verdict(Record, frozen=True, kw_only=True):
             }
         )
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of the decision bytes."""
         return hashlib.sha256(self.decision_bytes).hexdigest()
