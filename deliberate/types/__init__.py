@@ -23,6 +23,7 @@ from deliberate.types.ballot import (
     Note,
     Reply,
     Review,
+    Revised,
     Severity,
     Usage,
     ask_id,
@@ -71,12 +72,8 @@ from deliberate.types.panel import (
     laid_out,
 )
 from deliberate.types.plan import Plan, PlanPart
-from deliberate.types.rubric import (
-    Dimension,
-    Rubric,
-    SeverityMode,
-    same_name,
-)
+from deliberate.types.revision import Carry, Revision
+from deliberate.types.rubric import AUTO, GENERAL, Choice, Dimension, Rubric, SeverityMode, is_expression, same_name
 from deliberate.types.scale import (
     BRACKETS,
     Bracket,
@@ -115,8 +112,10 @@ from deliberate.types.verdict import (
 )
 
 __all__ = [
+    "AUTO",
     "BLOCKER_CAP",
     "BRACKETS",
+    "GENERAL",
     "IMPORTANT_MOST",
     "IMPORTANT_POINTS",
     "Absent",
@@ -130,9 +129,11 @@ __all__ = [
     "BallotState",
     "Bracket",
     "CallRange",
+    "Carry",
     "Case",
     "CaseFailed",
     "CaseStarted",
+    "Choice",
     "Close",
     "Closed",
     "Decided",
@@ -166,6 +167,8 @@ __all__ = [
     "Reply",
     "ResultReached",
     "Review",
+    "Revised",
+    "Revision",
     "RoundClosed",
     "Rubric",
     "Rules",
@@ -199,6 +202,7 @@ __all__ = [
     "family_of",
     "finite",
     "form_at",
+    "is_expression",
     "laid_out",
     "merged",
     "midpoint",

@@ -28,6 +28,7 @@ __all__ = [
     "Note",
     "Reply",
     "Review",
+    "Revised",
     "Severity",
     "Usage",
     "ask_id",
@@ -158,6 +159,12 @@ class Ballot(Record, frozen=True, kw_only=True, tag=True):
     flags: tuple[str, ...] = ()
 
 
+class Revised(Ballot, frozen=True, kw_only=True, tag=True):
+    """A ballot on what changed in an output: it also names, by id, earlier findings that the change resolved."""
+
+    resolved: tuple[str, ...] = ()
+
+
 class Review(Record, frozen=True, kw_only=True, tag=True):
     """A verifier's word on findings it was shown; every refutation carries a quote."""
 
@@ -217,7 +224,7 @@ class Absent(Record, frozen=True, kw_only=True, tag=True):
         return self.reason in _THE_JUDGES_OWN
 
 
-Reply = Ballot | Review | Note | Absent
+Reply = Ballot | Revised | Review | Note | Absent
 
 
 def state_of(reply: Reply) -> BallotState:
@@ -265,6 +272,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     and its reasoning; ``"score"`` for the same in text, ``SCORE: n`` / ``FEEDBACK: …``. ``cites`` says that a ballot
     must name the shown replies it rests on. ``fallback`` says what else is read where the reply is no JSON:
     ``"sections"`` is the text form ``SCORES:`` / ``FINDINGS:`` / ``SUGGESTION:``.
+    ``artifact`` is what a judge that reads probabilities is shown instead of the whole output.
     """
 
     name: str
@@ -274,3 +282,4 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     scale: str = "0..100"
     cites: bool = False
     fallback: Literal["", "sections"] = ""
+    artifact: str = ""

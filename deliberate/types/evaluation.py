@@ -10,6 +10,7 @@ from deliberate.errors import GateFailed, NoVerdict
 from deliberate.types._record import Record, digest_of
 from deliberate.types.ballot import DimensionScore, Finding, Usage
 from deliberate.types.case import Param
+from deliberate.types.revision import Revision
 from deliberate.types.scale import Bracket, bracket_named, bracket_of, normalize
 from deliberate.types.verdict import Decided, Verdict
 
@@ -69,7 +70,8 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
     """What an evaluator says of a case.
 
     ``coverage`` (0–1) is observed over declared weight, and ``missing`` names the parts that broke. Duration
-    (seconds) and usage are no part of its result bytes.
+    (seconds), usage and revision are no part of its result bytes. ``resolved`` are findings of earlier iterations that
+    no longer hold.
     """
 
     evaluator: str
@@ -89,6 +91,25 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
     gates: tuple[Gate, ...] = ()
     verdict: Verdict | None = None
     usage: Usage = Usage()
+    resolved: tuple[Finding, ...] = ()
+    revision: Revision | None = None
+
+    @property
+    def feedback(self) -> str:
+        """What whoever made the output needs for the next iteration: the suggestion, then every finding's remedy.
+
+        Blockers first, then what is important, then the rest; each with its place and its fix, else its description.
+        """
+        found = sorted(self.findings, key=lambda one: _ORDER[one.severity])
+        lines = [self.suggestion.strip()] if self.suggestion.strip() else []
+        return "\n".join([*lines, *map(_remedy, found)])
+
+    @property
+    def trace(self) -> tuple[tuple[str, int], ...]:
+        """What was done, in order, each step with the tokens it took; empty where there was but one step."""
+        tokens = {one.name: one.evaluation.usage.tokens_in + one.evaluation.usage.tokens_out for one in self.parts}
+        steps: tuple[str, ...] = tuple(self.details.get("steps", ()))  # type: ignore[arg-type]
+        return tuple((step, tokens.get(step, 0)) for step in steps)
 
     @property
     def score(self) -> float | None:
@@ -107,10 +128,11 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
 
     @property
     def bracket(self) -> Bracket | None:
-        """The bracket a panel decided, else that of the score; None without a score."""
+        """The bracket a panel decided on the whole, else that of the score; None without a score."""
         if self.score is None:
             return None
-        if self.verdict is not None and isinstance(self.verdict.decision, Decided):
+        partial = self.revision is not None and self.revision.affected
+        if self.verdict is not None and isinstance(self.verdict.decision, Decided) and not partial:
             return self.verdict.decision.bracket
         return bracket_of(self.score)
 
@@ -160,6 +182,15 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
         return digest_of(_result(self))
 
 
+_ORDER = {"blocker": 0, "important": 1, "suggestion": 2}
+
+
+def _remedy(finding: Finding) -> str:
+    place = f" ({finding.location})" if finding.location else ""
+    said = finding.fix or finding.description
+    return f"- {finding.id} [{finding.severity}] {finding.title}{place}" + (f": {said}" if said else "")
+
+
 def _result(evaluation: Evaluation) -> dict[str, object]:
     return {
         "evaluator": evaluation.evaluator,
@@ -176,5 +207,6 @@ def _result(evaluation: Evaluation) -> dict[str, object]:
         "findings": evaluation.findings,
         "parts": [[part.name, part.weight, _result(part.evaluation)] for part in evaluation.parts],
         "gates": evaluation.gates,
+        **({"resolved": evaluation.resolved} if evaluation.resolved else {}),
         "verdict": None if evaluation.verdict is None else evaluation.verdict.digest,
     }

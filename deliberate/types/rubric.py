@@ -8,14 +8,24 @@ from typing import Literal
 
 from deliberate.types._record import Record, digest_of
 
-__all__ = ["Dimension", "Rubric", "SeverityMode", "same_name"]
+__all__ = ["AUTO", "GENERAL", "Choice", "Dimension", "Rubric", "SeverityMode", "is_expression", "same_name"]
+
+AUTO = "auto"
+"""Stands for the rubric that fits the case: its category, files and task choose."""
+
+GENERAL = "general"
+"""The rubric for whatever no other fits; it always exists."""
 
 SeverityMode = Literal["adjust", "cap_only", "advisory"]
 """What findings do to a dimension's score: subtract and cap, cap only, or nothing."""
 
 
 class Dimension(Record, frozen=True, kw_only=True):
-    """One weighted aspect. ``question`` is one positive yes/no question for judges that read probabilities."""
+    """One weighted aspect. ``question`` is one positive yes/no question for judges that read probabilities.
+
+    ``affects`` are patterns of what bears on it: globs, or regular expressions between slashes; one that matches a
+    changed line, or the name of the file it lies in, says that the change can have moved this dimension.
+    """
 
     name: str
     weight: float
@@ -50,6 +60,20 @@ class Rubric(Record, frozen=True, kw_only=True, dict=True):
                 "eligibility": dict(self.eligibility),
             }
         )
+
+
+class Choice(Record, frozen=True, kw_only=True):
+    """The rubric chosen for a case: by what, why, and who was passed over as not eligible, each with its reason."""
+
+    rubric: Rubric
+    by: Literal["category", "file_type", "keyword", "general"]
+    why: str
+    refused: tuple[str, ...] = ()
+
+
+def is_expression(pattern: str) -> bool:
+    """Whether a pattern of ``affects`` is a regular expression (``/…/``) rather than a glob."""
+    return len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/")  # noqa: PLR2004  more than slashes
 
 
 def same_name(one: str, other: str) -> bool:

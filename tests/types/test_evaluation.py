@@ -162,6 +162,7 @@ def test_time_and_cost_leave_the_digest(change: dict[str, object]) -> None:
         {"decision": "incremental"},
         {"dimensions": (DimensionScore(dimension="d", weight=1.0, judged=1.0, adjusted=1.0),)},
         {"findings": (BLOCKER,)},
+        {"resolved": (BLOCKER,)},
         {"parts": ()},
         {"parts": (Part(name="b", weight=1.0, evaluation=UNSCORED),)},
         {"parts": (Part(name="a", weight=2.0, evaluation=UNSCORED),)},
@@ -176,8 +177,8 @@ def test_every_result_changes_the_digest(change: dict[str, object]) -> None:
 
 
 def test_every_field_is_either_in_the_digest_or_known_to_be_left_out() -> None:
-    left_out = {"duration_seconds", "usage"}
+    left_out = {"duration_seconds", "revision", "usage"}
     assert set(Evaluation.__struct_fields__) - left_out == {
         "evaluator", "outcome", "fingerprint", "reason", "suggestion", "coverage", "missing", "flags", "details",
-        "decision", "dimensions", "findings", "parts", "gates", "verdict",
+        "decision", "dimensions", "findings", "parts", "gates", "verdict", "resolved",
     }  # fmt: skip
