@@ -25,6 +25,7 @@ from deliberate.types import (
     AskId,
     Attempt,
     Case,
+    Choice,
     Event,
     Finished,
     Form,
@@ -113,6 +114,10 @@ class Library(Contract):
 
     def rubrics(self) -> tuple[Rubric, ...]:
         """All rubrics that can be selected, highest source first."""
+        ...
+
+    def choose(self, case: Case, *, files: Sequence[str] = ()) -> Choice:
+        """The rubric that judges a case, where none is named; ``files`` name what its output lies in."""
         ...
 
     def panel(self, name: str) -> Panel:

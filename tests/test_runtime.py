@@ -18,6 +18,8 @@ from deliberate.types import (
     Absent,
     Answer,
     Attempt,
+    Case,
+    Choice,
     Event,
     Finished,
     Judge,
@@ -402,6 +404,10 @@ class Nobody:
 
     def rubric(self, name: str) -> Rubric:
         """There is none."""
+        raise NotImplementedError
+
+    def choose(self, case: Case, *, files: Sequence[str] = ()) -> Choice:
+        """Nothing can be chosen."""
         raise NotImplementedError
 
     def rubrics(self) -> tuple[Rubric, ...]:

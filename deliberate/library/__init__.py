@@ -5,31 +5,51 @@ data, never code; every fault names file, line, column, key, what was expected a
 end here, in explicit parameters. pydantic and ruamel are for this room alone.
 """
 
+from deliberate.library._effects import write_effects
+from deliberate.library._examples import Example, read_examples
 from deliberate.library._library import Library
+from deliberate.library._lint import Remark, lint
 from deliberate.library._places import SOURCES, bundled, home_folder
+from deliberate.library._select import Effect, Surroundings, select
+from deliberate.library._write import add_rubric, draft, migrate, reweighed, write_rubric
 from deliberate.library.agents import Card, judge_of, read_card
 from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec, suite_judge
 from deliberate.library.panels import read_panel
 from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
-from deliberate.library.rubrics import NotAnEvaluator, pinned_name, read_rubric
+from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
 
 __all__ = [
+    "APPROVED",
     "KAPSO",
     "SOURCES",
     "Card",
+    "Effect",
+    "Example",
     "Library",
     "LoadedPlan",
     "NotAnEvaluator",
+    "Remark",
+    "Surroundings",
+    "add_rubric",
     "bundled",
     "codebolt_part",
+    "draft",
     "home_folder",
     "judge_of",
     "kapso_spec",
+    "lint",
+    "migrate",
     "pinned_name",
     "plan_schema",
     "read_card",
+    "read_examples",
     "read_panel",
     "read_plan",
     "read_rubric",
+    "read_source",
+    "reweighed",
+    "select",
     "suite_judge",
+    "write_effects",
+    "write_rubric",
 ]

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from deliberate.errors import ConfigError, RubricError, UnknownName
+from deliberate.library._effects import read_effects
 from deliberate.library._files import names_a_path, path_of
 from deliberate.library._places import Shelf, card_shelves, home_folder, panel_shelves, rubric_shelves
+from deliberate.library._select import select, surroundings
 from deliberate.library.agents import Card, card_files, judge_of, read_card
 from deliberate.library.panels import SUFFIX, panel_files, read_panel
 from deliberate.library.plans import LoadedPlan, read_plan
 from deliberate.library.rubrics import NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
-from deliberate.types import Judge, Panel, Rubric
+from deliberate.types import Case, Choice, Judge, Panel, Rubric
 
 __all__ = ["Library"]
 
@@ -81,6 +83,38 @@ class Library:
                     named[one.name] = one
             found += [named[name] for name in sorted(named)]
         return tuple(found)
+
+    def rubric_path(self, name: str) -> Path:
+        """The file of the rubric that ``rubric`` gives for this name.
+
+        Raises:
+            UnknownName: There is none.
+            RubricError: Its files cannot be read.
+        """
+        if names_a_path(name):
+            path = path_of(name)
+            return path / "SKILL.md" if path.is_dir() else path
+        wanted = self.rubric(name)
+        for shelf in self._rubric_shelves():
+            for _, path in rubric_files(shelf.folder):
+                if shelf.source == wanted.source and self._rubric_in(shelf, path) == wanted:
+                    return path
+        raise UnknownName("rubric", name, {one.name for one in self.rubrics()})
+
+    def choose(self, case: Case, *, files: Sequence[str] = ()) -> Choice:
+        """The rubric that judges a case on this machine (``select``); ``files`` name what it lies in besides."""
+        found = self.rubrics()
+        names = (*(one.path for one in case.files), *files)
+        choice = select(
+            found,
+            category=case.category,
+            task=case.task,
+            files=names,
+            around=surroundings(found),
+            effects=read_effects(self.home),
+        )
+        self._named[pinned_name(choice.rubric)] = choice.rubric
+        return choice
 
     def card(self, name: str, *, where: str = "") -> Card:
         """The agent card of that name in the highest source that has one, or in that file.

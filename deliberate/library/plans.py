@@ -76,10 +76,21 @@ class _Part(Written):
     weight: Annotated[float, Field(ge=0)] = 1.0
 
 
+class _Carry(Written):
+    """When what was said of an earlier iteration may stand."""
+
+    skip_eval_confidence: _Share | None = None
+    require_evidence: bool | None = None
+    full_every: Annotated[int, Field(ge=1)] | None = None
+    most_changed: _Share | None = None
+    most_weight: _Share | None = None
+
+
 class _Combine(Written):
     by: Words = "weighted_mean"
     on_missing: Words | None = None
     min_coverage: _Share | None = None
+    carry: _Carry | None = None
 
 
 class _Gate(Written):

@@ -18,19 +18,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from deliberate.errors import ConfigError, RubricError
 from deliberate.library._files import listed, read_text
 from deliberate.library._frontmatter import parse_front_matter
 from deliberate.library._yaml import Document, FreeName, Label, SkillName, Words, Written, load_file
-from deliberate.types import Dimension, Rubric, SeverityMode, same_name
+from deliberate.types import Dimension, Record, Rubric, SeverityMode, is_expression, same_name
 
-__all__ = ["NotAnEvaluator", "is_approved", "pinned_name", "read_rubric", "rubric_files"]
+__all__ = [
+    "APPROVED",
+    "KNOWN_METADATA",
+    "NotAnEvaluator",
+    "Source",
+    "is_approved",
+    "pinned_name",
+    "read_rubric",
+    "read_source",
+    "rubric_files",
+]
 
 _FILE = "SKILL.md"
 _SUFFIX = ".SKILL.md"
-_APPROVED = "approved"
+APPROVED = "approved"
+"""The file that holds the digest of a proposed rubric which may be used."""
+
 _EXACT = 1e-6
 
 
@@ -73,7 +85,12 @@ class _Skill(Written):
 
 
 class _NestedSheet(_Sheet):
-    """The same, nested in the one-file form, with the names for eligibility and the extras that form knows."""
+    """The same, nested in the one-file form, with the names for eligibility and the extras that form knows.
+
+    Other tools keep keys of their own there: what we do not know is passed over here, and told by the lint.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     os: tuple[Words, ...] = ()
     requires_env: tuple[Words, ...] = ()
@@ -97,6 +114,28 @@ class _OneFile(Written):
 
 
 _KNOWN = ("deliberate-kind", "deliberate-rubric", "deliberate-version")
+
+KNOWN_METADATA = tuple(_NestedSheet.model_fields)
+"""The keys under ``metadata`` that the one-file form knows."""
+
+
+class Source(Record, frozen=True, kw_only=True):
+    """A rubric and what its files say besides: for those who check, rewrite or copy it.
+
+    ``sheet`` is the document that holds the dimensions, ``prefix`` the keys that lead to them; ``extra`` are the texts
+    of license, compatibility, allowed tools, and (strict form) of all metadata that is not ours.
+    """
+
+    rubric: Rubric
+    file: Path
+    front: Document
+    sheet: Document
+    prefix: tuple[str, ...]
+    body_line: int
+    strict: bool
+    extra: Mapping[str, str] = {}
+    metadata: Mapping[str, str] = {}
+    version: str = "1"
 
 
 def rubric_files(folder: Path) -> tuple[tuple[str, Path], ...]:
@@ -122,6 +161,11 @@ def read_rubric(path: Path, *, source: str = "path", links: bool = False) -> Rub
         RubricError: It cannot be read; the message names file, line, column, key and what was expected.
         NotAnEvaluator: It is a skill of another kind.
     """
+    return read_source(path, source=source, links=links).rubric
+
+
+def read_source(path: Path, *, source: str = "path", links: bool = False) -> Source:
+    """The rubric as ``read_rubric`` gives it, with the documents it was read from (and its errors)."""
     file = path / _FILE if path.is_dir() else path
     if not links and file.name == _FILE and file.parent.is_symlink():
         raise RubricError("is a symbolic link", where=str(file.parent), expected="a folder")
@@ -130,13 +174,31 @@ def read_rubric(path: Path, *, source: str = "path", links: bool = False) -> Rub
     )
     if not halves.body.strip():
         raise RubricError("the body is empty", where=f"{file}:{halves.body_line}", expected="what the judge reads")
-    written = _strict(document, file, links=links) if _is_strict(document) else _one_file(document)
-    name, description, sheet, place, prefix = written
+    strict = _is_strict(document)
+    front, sheet, place, prefix = _strict(document, file, links=links) if strict else _one_file(document)
     _check(sheet, place, prefix)
+    rubric = _rubric(front, sheet, body=halves.body.strip(), source=source)
+    told = front.metadata if isinstance(front, _Skill) else {}
+    extra = {"license": front.license, "compatibility": front.compatibility, "allowed-tools": front.allowed_tools}
+    return Source(
+        rubric=rubric,
+        file=file,
+        front=document,
+        sheet=place,
+        prefix=prefix,
+        body_line=halves.body_line,
+        strict=strict,
+        extra={key: text for key, text in extra.items() if text},
+        metadata={key: text for key, text in told.items() if key not in _KNOWN},
+        version=told.get("deliberate-version", "1"),
+    )
+
+
+def _rubric(front: _Skill | _OneFile, sheet: _Sheet, *, body: str, source: str) -> Rubric:
     return Rubric(
-        name=name,
-        description=description,
-        body=halves.body.strip(),
+        name=front.name,
+        description=front.description,
+        body=body,
         dimensions=tuple(
             Dimension(
                 name=one.name,
@@ -160,7 +222,7 @@ def is_approved(file: Path, rubric: Rubric) -> bool:
     A proposal that was changed after its approval is not approved.
     """
     try:
-        return read_text(file.parent / _APPROVED).split()[:1] == [rubric.digest]
+        return read_text(file.parent / APPROVED).split()[:1] == [rubric.digest]
     except ConfigError:
         return False
 
@@ -170,8 +232,8 @@ def pinned_name(rubric: Rubric) -> str:
     return f"{rubric.name}@{rubric.digest[:12]}"
 
 
-_Parts = tuple[str, str, _Sheet, Document, tuple[str, ...]]
-"""Name, description, sheet, the document it stands in, and the keys that lead to it there."""
+_Parts = tuple[_Skill | _OneFile, _Sheet, Document, tuple[str, ...]]
+"""Front matter, sheet, the document it stands in, and the keys that lead to it there."""
 
 
 def _is_strict(document: Document) -> bool:
@@ -202,7 +264,7 @@ def _strict(document: Document, file: Path, *, links: bool) -> _Parts:
             expected="a YAML file beside it",
         )
     beside = load_file(file.parent / sheet, error=RubricError, links=links)
-    return skill.name, skill.description, beside.read(_Sheet), beside, ()
+    return skill, beside.read(_Sheet), beside, ()
 
 
 def _one_file(document: Document) -> _Parts:
@@ -210,7 +272,7 @@ def _one_file(document: Document) -> _Parts:
     if isinstance(kind, str) and kind != "evaluator":
         raise _of_another_kind(document, kind, "kind")
     written = document.read(_OneFile)
-    return written.name, written.description, written.metadata, document, ("metadata",)
+    return written, written.metadata, document, ("metadata",)
 
 
 def _of_another_kind(document: Document, kind: str, *path: str) -> NotAnEvaluator:
@@ -242,12 +304,28 @@ def _check(sheet: _Sheet, document: Document, prefix: Sequence[str]) -> None:
                 "name",
                 expected="a name of its own",
             )
+        for number, pattern in enumerate(one.affects):
+            _check_pattern(pattern, document, *prefix, "dimensions", at, "affects", number)
     total = math.fsum(one.weight for one in found)
     if not abs(total - 1.0) <= _EXACT:
         terms = " + ".join(f"{one.name} {one.weight:g}" for one in found)
         raise document.fault(
             f"weights sum to {total:.6g}, must be 1.0 ({terms})", *prefix, "dimensions", len(found) - 1, "weight"
         )
+
+
+def _check_pattern(pattern: str, document: Document, *path: str | int) -> None:
+    """Whether what stands between slashes is a regular expression; everything else is a glob, and always one."""
+    if not is_expression(pattern):
+        return
+    import regex  # noqa: PLC0415  52 ms that a rubric without expressions need not pay
+
+    try:
+        regex.compile(pattern[1:-1])
+    except regex.error as error:
+        raise document.fault(
+            f"{pattern!r} is no pattern: {error}", *path, expected="a glob, or /a regular expression/"
+        ) from None
 
 
 def _eligibility(sheet: _Sheet) -> dict[str, tuple[str, ...]]:
