@@ -16,7 +16,7 @@ from deliberate.judging._fence import fenced, visible
 from deliberate.judging._schema import asked_dimensions, schema_of
 from deliberate.providers._base import Message, Question, Request
 from deliberate.runtime import Post
-from deliberate.types import AskId, Ballot, Bracket, Dimension, Finding, Note, Reply, edges
+from deliberate.types import AskId, Ballot, Bracket, Dimension, Finding, Note, Reply, Revised, edges
 
 __all__ = ["MOST_SHOWN", "digest_of_prompt", "findings_of", "labels_of", "repair_of", "request_of"]
 
@@ -160,10 +160,11 @@ def _said(reply: Reply, *, blind: bool) -> str:
 
 
 def _instructions(post: Post) -> str:
-    if post.form.wire != "json" or post.form.reply is not Ballot:
+    if post.form.wire != "json" or not issubclass(post.form.reply, Ballot):
         return ""
     dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
     cites = '"cites": ["a"], ' if post.form.cites else ""
+    resolved = '"resolved": ["F1", ...], ' if post.form.reply is Revised else ""
     if dimensions:
         names = ", ".join(f'"{one.name}"' for one in dimensions)
         ask = "Score each dimension 0.0-1.0. List findings with severity."
@@ -171,7 +172,7 @@ def _instructions(post: Post) -> str:
             f"{ask} The dimensions are {names}.\n{_SEVERITIES}\n"
             'Reply with one JSON object: {"reasoning": "...", "findings": [{"severity": "...", "dimension": "...", '
             '"title": "...", "description": "...", "location": null, "quote": null, "fix": null}], '
-            f'"dimensions": {{NAME: 0.0-1.0, ...}}, {cites}"suggestion": "the one thing to do next"}}'
+            f'"dimensions": {{NAME: 0.0-1.0, ...}}, {resolved}{cites}"suggestion": "the one thing to do next"}}'
         )
     ranges = ", ".join(f"{bracket.label} {edges(bracket)[0]:g}-{edges(bracket)[1]:g}" for bracket in Bracket)
     return (
@@ -188,7 +189,7 @@ def _artifact(post: Post) -> str:
     parts = [f"Task: {visible(case.task)}"] if case.task else []
     if case.reference is not None:
         parts.append(f"Reference: {visible(case.reference)}")
-    parts.append(f"Output: {visible(case.output)}")
+    parts.append(post.form.artifact or f"Output: {visible(case.output)}")
     return "\n\n".join(parts)
 
 

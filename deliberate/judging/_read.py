@@ -16,6 +16,7 @@ import msgspec
 from deliberate.errors import ReplyError
 from deliberate.judging._lines import Sections, score_lines, sections, severity_named
 from deliberate.judging._prompt import findings_of, labels_of
+from deliberate.judging._revised import ids_in, said_in_text
 from deliberate.judging._schema import asked_dimensions
 from deliberate.runtime import Post
 from deliberate.types import (
@@ -27,6 +28,7 @@ from deliberate.types import (
     Finding,
     Note,
     Review,
+    Revised,
     adjusted_ballot,
     bracket_named,
     bracket_of,
@@ -69,6 +71,7 @@ class _Ballot(msgspec.Struct):
     bracket: str | None = None
     score: float | None = None
     cites: list[str] = []
+    resolved: list[str] = []
 
 
 class _Number(msgspec.Struct):
@@ -104,10 +107,16 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
         ReplyError: It is not in the form asked for; the message says why, in words a judge can act on.
     """
     body = _unwrapped(text)
-    if not body.startswith("{") and (post.form.wire == "score" or post.form.fallback):
-        if len(body) > _MOST_LINES:
-            msg = f"it was longer than {_MOST_LINES} characters"
-            raise ReplyError(msg)
+    in_text = not body.startswith("{") and bool(
+        post.form.wire == "score" or post.form.fallback or post.form.reply is Revised
+    )
+    if in_text and len(body) > _MOST_LINES:
+        msg = f"it was longer than {_MOST_LINES} characters"
+        raise ReplyError(msg)
+    if post.form.reply is Revised:
+        wire = _converted(said_in_text(body) if in_text else _decoded(body, post), _Ballot)
+        return Revised(**msgspec.structs.asdict(_ballot(wire, post)), resolved=ids_in(wire.resolved))
+    if in_text:
         if post.form.wire == "score":
             said = score_lines(body, most=parse_scale(post.form.scale)[1])
             return _placed(said.score, said.reason, post)
@@ -118,9 +127,8 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
         return _placed(number.score, number.reasoning or number.feedback or number.reason, post)
     if post.form.reply is Ballot:
         return _ballot(_converted(data, _Ballot), post)
-    if post.form.reply is Review:
-        return _review(_converted(data, _Review), post)
-    return Note(text=_clean(_converted(data, _Note).text))
+    is_review = post.form.reply is Review
+    return _review(_converted(data, _Review), post) if is_review else Note(text=_clean(_converted(data, _Note).text))
 
 
 def finding_key(dimension: str, title: str, location: str | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deliberate.types import BRACKETS, Ballot, Dimension, Form, Review, Rubric, parse_scale, same_name
+from deliberate.types import BRACKETS, Ballot, Dimension, Form, Review, Revised, Rubric, parse_scale, same_name
 
 __all__ = ["asked_dimensions", "schema_of"]
 
@@ -32,8 +32,8 @@ def schema_of(form: Form, rubric: Rubric | None, wanted: Sequence[str]) -> Mappi
     if form.wire == "number":
         low, high = sorted(parse_scale(form.scale))
         return _object({"reasoning": _TEXT, "score": {"type": "number", "minimum": low, "maximum": high}})
-    if form.reply is Ballot:
-        return _ballot(asked_dimensions(rubric, wanted), cites=form.cites)
+    if issubclass(form.reply, Ballot):
+        return _ballot(asked_dimensions(rubric, wanted), cites=form.cites, revised=form.reply is Revised)
     names = {"type": "array", "items": _TEXT}
     if form.reply is Review:
         refuted = {"type": "array", "items": _object({"finding": _TEXT, "quote": _TEXT})}
@@ -41,7 +41,7 @@ def schema_of(form: Form, rubric: Rubric | None, wanted: Sequence[str]) -> Mappi
     return _object({"text": _TEXT})
 
 
-def _ballot(dimensions: Sequence[Dimension], *, cites: bool) -> Mapping[str, Any]:
+def _ballot(dimensions: Sequence[Dimension], *, cites: bool, revised: bool) -> Mapping[str, Any]:
     finding = _object(
         {
             "severity": {"type": "string", "enum": ["blocker", "important", "suggestion"]},
@@ -60,6 +60,8 @@ def _ballot(dimensions: Sequence[Dimension], *, cites: bool) -> Mapping[str, Any
     else:
         reply["bracket"] = {"type": "string", "enum": list(BRACKETS.labels)}
         reply["score"] = {"type": "number", "minimum": 0, "maximum": 100}
+    if revised:
+        reply["resolved"] = {"type": "array", "items": _TEXT}
     if cites:
         reply["cites"] = {"type": "array", "items": _TEXT, "minItems": 1}
     return _object({**reply, "suggestion": _TEXT})

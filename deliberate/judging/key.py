@@ -12,9 +12,14 @@ from collections.abc import Sequence
 from deliberate.judging._schema import schema_of
 from deliberate.types import Ask, Case, Form, Key, Reply, Rubric, Seat, digest_of
 
-__all__ = ["key_of"]
+__all__ = ["key_of", "key_of_case"]
 
 _FORMAT = 1
+
+
+def key_of_case(case: Case) -> Key:
+    """The key under which a case is on record."""
+    return Key(digest_of(["case", case]))
 
 
 def key_of(
