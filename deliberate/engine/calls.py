@@ -12,13 +12,19 @@ __all__ = ["evaluate", "judge"]
 
 
 async def evaluate(
-    case: Case, plan: Evaluator | Panel | Plan | None = None, **session: Unpack[SessionOptions]
+    case: Case,
+    plan: Evaluator | Panel | Plan | None = None,
+    *,
+    previous: Evaluation | None = None,
+    **session: Unpack[SessionOptions],
 ) -> Evaluation:
     """The evaluation of one case, in a session of its own.
 
     Args:
         case: What is judged.
-        plan: An evaluator, a panel or a plan; None means the judge the environment names, else the local panel.
+        plan: An evaluator, a panel or a plan; None means tests, static analysis, and the judge the environment names
+            (else the local panel) by the rubric that fits the case.
+        previous: What was said of an earlier iteration, on the same ledger: what no change can have moved stands.
         **session: Arguments of ``Session``.
 
     Raises:
@@ -26,7 +32,7 @@ async def evaluate(
         LedgerError: It cannot be written down.
     """
     async with Session(**session) as opened:
-        return await opened.evaluate(case, plan)
+        return await opened.evaluate(case, plan, previous=previous)
 
 
 async def judge(
@@ -53,5 +59,6 @@ async def judge(
         ConfigError: Nothing is named and there is no default, or a key is missing; nothing was spent.
         LedgerError: It cannot be written down.
     """
-    plan = Panel.of(*models, rubric=rubric, criteria=criteria) if models else None
-    return await evaluate(Case(output=output, task=task, reference=reference), plan, **session)
+    async with Session(**session) as opened:
+        panel = Panel.of(*models, rubric=rubric, criteria=criteria) if models else opened.default_panel()
+        return await opened.evaluate(Case(output=output, task=task, reference=reference), panel)

@@ -10,7 +10,7 @@ from deliberate.judging import post_of, request_of
 from deliberate.library import Library
 from deliberate.protocols import BALLOT, price, protocol_of
 from deliberate.providers._base import Provider
-from deliberate.types import Ask, Case, Panel, Record, Rubric, laid_out
+from deliberate.types import AUTO, Ask, Case, Panel, Record, Rubric, laid_out
 
 __all__ = ["Estimate", "estimate_of"]
 
@@ -44,7 +44,10 @@ async def estimate_of(
         least_calls=0, expected_calls=0, most_calls=0, tokens_in=0, tokens_out=0, low_usd=0, expected_usd=0, worst_usd=0
     )
     for panel in panels:
-        rubric = None if panel.rubric is None else library.rubric(panel.rubric)
+        if panel.rubric == AUTO:
+            rubric: Rubric | None = library.choose(case).rubric
+        else:
+            rubric = None if panel.rubric is None else library.rubric(panel.rubric)
         found = _both(found, await _of_panel(case, laid_out(panel, rubric), rubric=rubric, provider=provider))
     return found
 

@@ -24,11 +24,11 @@ from deliberate.engine._providers import Providers
 from deliberate.engine._settings import LOCAL_PANEL, default_judge, default_panel, settings_of
 from deliberate.engine.estimate import Estimate, estimate_of
 from deliberate.engine.stream import Stream
-from deliberate.evaluators import Evaluator, assess, fingerprint_of, plan_of
+from deliberate.evaluators import Evaluator, assess, default_of, fingerprint_of, fitting, plan_of
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.evaluators.similarity import Similarity
 from deliberate.gates import INCOMPLETE, verdicts_of
-from deliberate.judging import JudgeActors, Purse, UnderWay
+from deliberate.judging import JudgeActors, Purse, UnderWay, key_of_case
 from deliberate.ledger import Ledger, default_path, open_ledger
 from deliberate.library import Library
 from deliberate.providers._base import Provider
@@ -36,6 +36,7 @@ from deliberate.providers.recorded import Recorded
 from deliberate.runtime import Runtime, Steps, task_group
 from deliberate.sandbox import SandboxRunner
 from deliberate.types import (
+    AUTO,
     Case,
     CaseStarted,
     Evaluation,
@@ -222,8 +223,10 @@ class Session:
 
         Args:
             case: What is judged.
-            plan: An evaluator, a panel or a plan; None means the session's judge.
-            previous: What was said of an earlier iteration.
+            plan: An evaluator, a panel or a plan; None means tests, static analysis and the session's judge by the
+                rubric that fits the case.
+            previous: What was said of an earlier iteration: what no change can have moved stands. The result says
+                what was decided (``decision``), why (``revision``), and what to do next (``feedback``).
 
         Raises:
             ConfigError: The plan cannot be run as it is; nothing was spent.
@@ -281,12 +284,28 @@ class Session:
             ConfigError: A part does not fit, or nothing is named and there is no default.
         """
         if plan is None:
-            plan = self._default()
+            return default_of(self._default())
         if isinstance(plan, Panel):
             return Deliberation(panel=plan)
         if isinstance(plan, Plan):
             return plan_of(plan, panel=self._library.panel)
         return plan
+
+    def default_panel(self) -> Panel:
+        """The panel that is asked when none is named, by the rubric that fits each case unless it names its own.
+
+        Raises:
+            ConfigError: There is none; the message names all the ways to name one.
+        """
+        return fitting(self._default())
+
+    def panel_by(self, rubric: str) -> Panel:
+        """The session's panel, to judge by that rubric.
+
+        Raises:
+            ConfigError: There is no such panel.
+        """
+        return msgspec.structs.replace(self._default(), rubric=rubric, criteria="")
 
     async def estimate(self, case: Case, plan: Evaluator | Panel | Plan | None = None) -> Estimate:
         """Calls, tokens and dollars that an evaluation of the case may take; nothing is asked."""
@@ -346,7 +365,7 @@ class Session:
         with structlog.contextvars.bound_contextvars(run=run, case=name):
             emit(CaseStarted(case=name))
             runtime = msgspec.structs.replace(opened.runtime, run=run, emit=emit)
-            asked = Key(digest_of(["case", case]))
+            asked = key_of_case(case)
             opened.ledger.put(asked, "Case", msgspec.json.encode(case))
             opened.ledger.place(f"{name}/case", asked, run=run)
             evaluation = await assess(evaluator, case, runtime=runtime, previous=previous)
@@ -372,7 +391,7 @@ class Session:
         evaluator = await anyio.to_thread.run_sync(self.evaluator_of, plan)
         opened = self._opened
         for panel in panels_of(evaluator, runtime=opened.runtime):
-            if panel.rubric is not None:
+            if panel.rubric not in (None, AUTO):
                 # Read in a thread, and then at hand: the first document takes tens of milliseconds.
                 await anyio.to_thread.run_sync(self._library.rubric, panel.rubric)
             for seat in panel.seats:

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from deliberate import plugins
 from deliberate.evaluators._base import Evaluator, assess, fingerprint_of
-from deliberate.evaluators._build import Place, combine, evaluator_of, kind_of, own_evaluators, params_schema, plan_of
+from deliberate.evaluators._build import (
+    Place,
+    combine,
+    default_of,
+    evaluator_of,
+    fitting,
+    kind_of,
+    own_evaluators,
+    params_schema,
+    plan_of,
+)
 from deliberate.evaluators._function import FunctionEvaluator, evaluator
 
 if TYPE_CHECKING:
@@ -66,9 +76,11 @@ __all__ = [
     "TestRunner",
     "assess",
     "combine",
+    "default_of",
     "evaluator",
     "evaluator_of",
     "fingerprint_of",
+    "fitting",
     "kind_of",
     "own_evaluators",
     "params_schema",

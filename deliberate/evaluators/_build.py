@@ -21,9 +21,34 @@ from deliberate.errors import ConfigError, UnknownName
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators.composite import Composite, Member
 from deliberate.evaluators.deliberation import Deliberation
-from deliberate.types import Gate, Panel, Param, Plan, PlanPart, Record, Spec, bracket_named
+from deliberate.types import (
+    AUTO,
+    GENERAL,
+    Carry,
+    Gate,
+    Panel,
+    Param,
+    Plan,
+    PlanPart,
+    Record,
+    Spec,
+    bracket_named,
+)
 
-__all__ = ["Place", "combine", "evaluator_of", "kind_of", "own_evaluators", "params_schema", "plan_of"]
+__all__ = [
+    "Place",
+    "combine",
+    "default_of",
+    "evaluator_of",
+    "fitting",
+    "kind_of",
+    "own_evaluators",
+    "params_schema",
+    "plan_of",
+]
+
+_FREE = (("tests", "test_runner", 0.3), ("static_analysis", "static_analysis", 0.2))
+"""What runs before any judge is asked, by name, evaluator and weight."""
 
 PanelNamed = Callable[[str], Panel]
 
@@ -301,13 +326,34 @@ def _plan_of(plan: Plan, builder: _Builder, path: tuple[str | int, ...]) -> Comp
         )
         for part in plan.parts
     )
-    known = ("on_missing", "min_coverage")
+    known = ("on_missing", "min_coverage", "carry")
     for name in plan.combine.params:
         if name not in known:
             raise UnknownName("parameter", name, ("by", *known), where=builder.place(*path, "combine", name, key=True))
-    params = cast("Mapping[str, Any]", plan.combine.params)
+    params = dict(cast("Mapping[str, Any]", plan.combine.params))
+    with _placed(builder.place, (*path, "combine", "carry"), lambda _: ()):
+        carry = msgspec.convert(params.pop("carry", {}), Carry, strict=True)
     with _placed(builder.place, path, _steps):
-        return Composite(members=members, by=plan.combine.type, gates=plan.gates, **params)
+        return Composite(members=members, by=plan.combine.type, gates=plan.gates, carry=carry, **params)
+
+
+def default_of(panel: Panel) -> Composite:
+    """What judges a case when no plan is named: its tests, static analysis, and the panel by the rubric that fits.
+
+    Tests weigh 0.3 and static analysis 0.2 against the rubric's 1.0; what does not apply to a case leaves the sum. A
+    panel that names a rubric of its own, or criteria, keeps them.
+    """
+    members = [
+        Member(name=name, weight=weight, evaluator=plugins.part("evaluators", kind)())
+        for name, kind, weight in _FREE
+        if kind in plugins.names("evaluators")
+    ]
+    return Composite(members=(*members, Member(name="judge", weight=1.0, evaluator=Deliberation(panel=fitting(panel)))))
+
+
+def fitting(panel: Panel) -> Panel:
+    """The panel, by the rubric that fits each case, unless it names one of its own."""
+    return msgspec.structs.replace(panel, rubric=AUTO) if panel.rubric == GENERAL else panel
 
 
 def combine(

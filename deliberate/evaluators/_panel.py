@@ -7,17 +7,22 @@ One prompt path, one reader, one retry path: an evaluator of this kind brings a 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol as Contract
 
 import msgspec
 
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators._deliberate import deliberate
+from deliberate.evaluators._revise import basis_of, begun, revised, tokens_of
+from deliberate.evaluators._revision import followed
+from deliberate.library import pinned_name
 from deliberate.runtime import Runtime
 from deliberate.types import (
+    AUTO,
     Absent,
     Ballot,
+    Carry,
     Case,
     Decided,
     DimensionScore,
@@ -26,6 +31,8 @@ from deliberate.types import (
     Form,
     Judge,
     Panel,
+    Param,
+    Rubric,
     Scored,
     Seat,
     Undecided,
@@ -35,7 +42,7 @@ from deliberate.types import (
     raw_of,
 )
 
-__all__ = ["Judging", "alone", "by_judge", "by_number", "by_panel", "suggestion_of"]
+__all__ = ["Judging", "alone", "by_judge", "by_number", "by_panel", "judged_by", "suggestion_of"]
 
 
 class Judging(Evaluator, Contract):
@@ -80,18 +87,65 @@ async def by_number(evaluator: Judging, panel: Panel, form: Form, *, case: Case,
 
 
 async def by_panel(
-    evaluator: Evaluator, panel: Panel, *, case: Case, runtime: Runtime, forms: Sequence[Form] = ()
+    evaluator: Evaluator,
+    panel: Panel,
+    *,
+    case: Case,
+    runtime: Runtime,
+    forms: Sequence[Form] = (),
+    previous: Evaluation | None = None,
+    carry: Carry | None = None,
+    files: Sequence[str] = (),
 ) -> Evaluation:
     """The panel's verdict as an evaluation.
 
     Output without a letter or a digit is decided Poor by a free gate, with no call; unless the reference has none
-    either.
+    either. A panel by the rubric ``auto`` judges by the one that fits the case; which, and why, is in ``details``.
+    What a panel with a rubric said before may stand, wholly or in part (``_revise``).
     """
     if _says_nothing(case.output) and (case.reference is None or not _says_nothing(case.reference)):
         return _degenerate(evaluator)
-    rubric = None if panel.rubric is None else runtime.library.rubric(panel.rubric)
+    panel, rubric, details = judged_by(panel, case, runtime=runtime, files=files)
+    revision = begun(case, previous, basis=basis_of(panel, rubric))
+    why = "" if previous is None else "only panels that judge by dimensions evaluate in part"
+    if previous is not None and rubric is not None and rubric.dimensions and not forms:
+        found = await revised(
+            case,
+            panel,
+            runtime=runtime,
+            rubric=rubric,
+            previous=previous,
+            revision=revision,
+            carry=Carry() if carry is None else carry,
+        )
+        if isinstance(found, Evaluation):
+            return msgspec.structs.replace(found, details={**found.details, **details})
+        why = found
     verdict = await deliberate(case, panel, runtime=runtime, rubric=rubric, forms=forms)
-    return _evaluation(evaluator, verdict)
+    whole = _evaluation(evaluator, verdict)
+    findings, resolved = followed(whole.findings, previous)
+    tokens = tokens_of(whole.usage)
+    return msgspec.structs.replace(
+        whole,
+        details=details,
+        findings=findings,
+        resolved=resolved,
+        revision=msgspec.structs.replace(revision, why=why, tokens=tokens, tokens_full=tokens),
+    )
+
+
+def judged_by(
+    panel: Panel, case: Case, *, runtime: Runtime, files: Sequence[str] = ()
+) -> tuple[Panel, Rubric | None, Mapping[str, Param]]:
+    """The panel with its rubric, the one that fits the case where it is ``auto``, and how that was chosen."""
+    if panel.rubric != AUTO:
+        return panel, None if panel.rubric is None else runtime.library.rubric(panel.rubric), {}
+    choice = runtime.library.choose(case, files=files)
+    found = choice.rubric
+    named = runtime.library.rubric(found.name).digest == found.digest
+    details = {"rubric": found.name, "rubric_source": found.source, "rubric_by": choice.by, "rubric_why": choice.why}
+    chosen = msgspec.structs.replace(panel, rubric=found.name if named else pinned_name(found))
+    return chosen, found, {**details, "rubric_refused": choice.refused}
 
 
 def suggestion_of(findings: Sequence[Finding]) -> str:
@@ -115,6 +169,9 @@ def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
     """What a verdict says, as an evaluation."""
     decision = verdict.decision
     ballots = [vote.ballot for vote in verdict.votes if vote.ballot is not None]
+    findings = tuple(
+        msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
+    )
     outcome: Scored | Unscored
     if isinstance(decision, Decided):
         outcome = Scored(score=decision.score, raw=decision.score)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import ClassVar, cast
 
@@ -15,11 +15,17 @@ from deliberate import plugins
 from deliberate.aggregation import Aggregation, Weighted
 from deliberate.errors import ConfigError
 from deliberate.evaluators._base import Evaluator, assess, fingerprint_of, unscaled, unscored
+from deliberate.evaluators._panel import judged_by
+from deliberate.evaluators._revise import basis_of, begun, tokens_of, whole_stands
+from deliberate.evaluators._revision import followed
 from deliberate.runtime import Runtime, task_group
 from deliberate.types import (
+    Carry,
     Case,
     Evaluation,
+    Finding,
     Gate,
+    Panel,
     Part,
     Record,
     Scored,
@@ -27,6 +33,7 @@ from deliberate.types import (
     UnscoredWhy,
     Usage,
     bracket_of,
+    digest_of,
     finite,
 )
 
@@ -55,6 +62,7 @@ class Composite(Record, frozen=True, kw_only=True):
         min_coverage: The least share of the declared weight that must be observed; None means more than half with
             ``exclude``, and any otherwise.
         gates: Conditions on parts that cap or veto the whole.
+        carry: When what was said of an earlier iteration may stand.
     """
 
     name: ClassVar[str] = "composite"
@@ -65,6 +73,7 @@ class Composite(Record, frozen=True, kw_only=True):
     on_missing: str = "fail"
     min_coverage: float | None = None
     gates: tuple[Gate, ...] = ()
+    carry: Carry = Carry()
 
     def __post_init__(self) -> None:
         """Checks names, weights, rule and gates before anything is spent.
@@ -86,16 +95,50 @@ class Composite(Record, frozen=True, kw_only=True):
         }
 
     async def evaluate(self, case: Case, *, runtime: Runtime, previous: Evaluation | None = None) -> Evaluation:
-        """One evaluation of all parts; its bytes do not depend on which part finished first."""
+        """One evaluation of all parts; its bytes do not depend on which part finished first.
+
+        The free parts run in every iteration; where they and the earlier evaluation allow it, that one stands and
+        nobody is asked.
+        """
         done = await self._run([one for one in self.members if not spends(one.evaluator)], case, runtime, previous)
         paid = [one for one in self.members if spends(one.evaluator)]
         lost = _lost(self.gates, done)
+        revision = begun(case, previous, basis=self._basis(case, runtime))
+        if previous is not None and lost is None:
+            fresh = tuple(Part(name=m.name, weight=m.weight, evaluation=done[m.name]) for m in self._of(done))
+            stands = await whole_stands(case, previous, fresh, runtime=runtime, revision=revision, carry=self.carry)
+            if stands is not None:
+                return stands
         if lost is None:
             done |= await self._run(paid, case, runtime, previous)
         else:
             detail = f"not asked: the gate on {lost!r} is already lost"
             done |= {one.name: unscored(one.evaluator, "skipped", detail) for one in paid}
-        return self._whole(tuple(Part(name=m.name, weight=m.weight, evaluation=done[m.name]) for m in self.members))
+        parts = tuple(Part(name=m.name, weight=m.weight, evaluation=done[m.name]) for m in self.members)
+        whole = self._whole(parts)
+        found = tuple(finding for part in parts for finding in _standing(part, previous))
+        findings, resolved = followed(found, previous)
+        tokens = tokens_of(whole.usage)
+        return msgspec.structs.replace(
+            whole,
+            decision="incremental" if any(_in_part(part.evaluation) for part in parts) else "full",
+            findings=findings,
+            resolved=resolved,
+            revision=msgspec.structs.replace(revision, tokens=tokens, tokens_full=_full_tokens(parts, tokens)),
+        )
+
+    def _of(self, done: Mapping[str, Evaluation]) -> tuple[Member, ...]:
+        return tuple(member for member in self.members if member.name in done)
+
+    def _basis(self, case: Case, runtime: Runtime) -> str:
+        """Digest of how the whole is judged: its parameters, the rubrics as they stand, the session's judge."""
+        rubrics: list[str] = []
+        for member in self.members:
+            panel = getattr(member.evaluator, "panel", None)
+            if isinstance(panel, Panel):
+                rubrics.append(basis_of(*judged_by(panel, case, runtime=runtime)[:2]))
+        asks_the_sessions = any(getattr(member.evaluator, "model", "") is None for member in self.members)
+        return digest_of([fingerprint_of(self), rubrics, runtime.judge if asks_the_sessions else ""])
 
     async def _run(
         self, members: Sequence[Member], case: Case, runtime: Runtime, previous: Evaluation | None
@@ -119,7 +162,6 @@ class Composite(Record, frozen=True, kw_only=True):
         seen = math.fsum(part.weight / most for part in counted if part.name not in missing)
         coverage = round(seen / declared, 9) if declared else 0.0
         tried, outcome, reason = self._outcome(parts, counted, missing, coverage)
-        findings = tuple(finding for part in parts for finding in part.evaluation.findings)
         return Evaluation(
             evaluator=self.name,
             outcome=outcome,
@@ -128,12 +170,20 @@ class Composite(Record, frozen=True, kw_only=True):
             coverage=coverage,
             missing=missing,
             flags=tuple(sorted({flag for part in parts for flag in part.evaluation.flags})),
-            details={"by": self.by, "on_missing": self.on_missing},
-            findings=tuple(msgspec.structs.replace(f, id=f"F{at}") for at, f in enumerate(findings, start=1)),
+            details={"by": self.by, "on_missing": self.on_missing, "steps": self._steps(parts)},
             parts=parts,
             gates=tried,
             usage=reduce(Usage.__add__, (part.evaluation.usage for part in parts), Usage()),
         )
+
+    def _steps(self, parts: Sequence[Part]) -> tuple[str, ...]:
+        """What was done, in order: free parts, then the paid ones, each behind the choice of its rubric; the sum."""
+        paid = {member.name for member in self.members if spends(member.evaluator)}
+        found = [part.name for part in parts if part.name not in paid and not _skipped(part.evaluation)]
+        for part in parts:
+            if part.name in paid and not _skipped(part.evaluation):
+                found += ["selection", part.name] if "rubric_by" in part.evaluation.details else [part.name]
+        return (*found, "aggregation")
 
     def _outcome(
         self, parts: Sequence[Part], counted: Sequence[Part], missing: Sequence[str], coverage: float
@@ -174,6 +224,26 @@ def spends(evaluator: Evaluator) -> bool:
     if isinstance(evaluator, Composite):
         return any(spends(member.evaluator) for member in evaluator.members)
     return evaluator.spends_tokens
+
+
+def _standing(part: Part, previous: Evaluation | None) -> tuple[Finding, ...]:
+    """A part's findings; of a part that broke, those it had: nobody has said that they are resolved."""
+    if previous is None or not isinstance(part.evaluation.outcome, Unscored):
+        return part.evaluation.findings
+    earlier = [one.evaluation.findings for one in previous.parts if one.name == part.name]
+    kept = earlier[0] if earlier and not _skipped(part.evaluation) else ()
+    return (*part.evaluation.findings, *(msgspec.structs.replace(one, flags=("carried",)) for one in kept))
+
+
+def _in_part(evaluation: Evaluation) -> bool:
+    return evaluation.decision != "full"
+
+
+def _full_tokens(parts: Sequence[Part], tokens: int) -> int:
+    """What all parts took when they last were judged as wholes."""
+    told = [part.evaluation.revision for part in parts]
+    saved = sum(one.tokens_saved for one in told if one is not None)
+    return tokens + saved
 
 
 def _default_of(on_missing: str) -> float | None:
