@@ -28,8 +28,10 @@ from deliberate.library import Library
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Imprint, ReadBack, checked
 from deliberate.types import (
+    AUTO,
     BRACKETS,
     Case,
+    Evaluation,
     Panel,
     Param,
     Plan,
@@ -111,7 +113,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     )
     try:
         async with session:
-            evaluator = _adjusted(session.evaluator_of(plan), asked)
+            evaluator = _adjusted(session.evaluator_of(plan or session.default_panel()), asked)
             _check_spend(evaluator, asked)
             if asked.dry_run:
                 _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
@@ -123,6 +125,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     except LedgerError as error:
         error.spent = bool(heard.run)  # once the run has begun somebody may have been asked
         raise
+    _say_rubric(evaluation)
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
     if asked.record is not None and heard.read_back:
         say(f"{heard.read_back} of {heard.votes} votes were read back and are not recorded; --fresh asks them anew")
@@ -135,6 +138,13 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     return await print_result(
         case, evaluation, imprint, ledger=session.ledger_path, out=asked.out or (), as_json=asked.as_json
     )
+
+
+def _say_rubric(evaluation: Evaluation) -> None:
+    """Says which rubric was chosen, and why, where one was for more than any task."""
+    details = evaluation.details
+    if details.get("rubric_by", "general") != "general":
+        say(f"rubric {details['rubric']}: {details['rubric_why']}")
 
 
 def _check(asked: Asked) -> None:
@@ -215,7 +225,7 @@ def _case_and_plan(
     elif asked.panel is not None:
         plan = library.panel(asked.panel, model=asked.judge[0] if asked.judge else None)
     elif asked.judge:
-        plan = Panel.of(*asked.judge)
+        plan = Panel.of(*asked.judge, rubric=AUTO)
     case = Case(
         output=case_text(asked.output),
         task=text_or_file(asked.task, where="--task"),
@@ -235,7 +245,8 @@ def _adjusted(evaluator: Evaluator, asked: Asked) -> Evaluator:
         )
         return msgspec.structs.replace(evaluator, members=members)
     if isinstance(evaluator, Deliberation):
-        return msgspec.structs.replace(evaluator, panel=_panel(evaluator.panel, asked))
+        name = () if asked.output == "-" else (Path(asked.output).name,)
+        return msgspec.structs.replace(evaluator, panel=_panel(evaluator.panel, asked), files=name)
     return evaluator
 
 

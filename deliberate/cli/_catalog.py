@@ -163,6 +163,8 @@ def _type(kind: type[msgspec.Struct], name: str) -> str:
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:
+    if isinstance(field.default, msgspec.Struct):
+        return f"{type(field.default).__name__}()"
     if field.default is not msgspec.NODEFAULT:
         return repr(field.default)
     return "(required)" if field.default_factory is msgspec.NODEFAULT else repr(field.default_factory())
