@@ -40,19 +40,10 @@ Adapter = Callable[[Input, Path], Awaitable[Observed]]
 
 LATER: Mapping[str, str] = {
     "baseline_cache": "verb suite",
-    "calibration": "verb calibrate",
-    "calibration_report": "verb calibrate",
     "cli_run": "verb suite",
     "contains_judge": "verb suite",
-    "evaluation_trace": "the default composite",
-    "incremental_decision": "incremental evaluation",
-    "incremental_reply_parse": "incremental evaluation",
     "pass_at_k": "verb suite",
     "pass_rate": "verb suite",
-    "pattern_mining": "verb learn",
-    "proposal_lifecycle": "verb learn",
-    "skill_selection": "the selection of rubrics",
-    "skip_decision": "incremental evaluation",
     "suite_load": "verb suite",
     "verdict": "verb suite",
 }
@@ -248,12 +239,12 @@ class OneRubric(Library):
         return self._rubric
 
 
-async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+async def evaluation_from_judgment(given: Input, folder: Path) -> Observed:  # noqa: ARG001
     for evidence, evaluator in (("tests", "test_runner"), ("lint", "static_analysis")):
         if evidence in given:
             msg = f"evaluator {evaluator}"
             raise Missing(msg)
-    needs(given, ("dimensions", "findings"), of="evaluation_from_judgement")
+    needs(given, ("dimensions", "findings"), of="evaluation_from_judgment")
     dimensions: Sequence[Input] = given["dimensions"]
     rubric = Rubric(
         name="given",
@@ -332,7 +323,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         bracket_of_score,
         bundled_skill,
         deliberation,
-        evaluation_from_judgement,
+        evaluation_from_judgment,
         expected_output,
         judge_call,
         script_evaluator,

@@ -205,7 +205,9 @@ _RULES: Mapping[str, tuple[str, Rule]] = {
 }
 _ENDINGS: Mapping[str, Rule] = {
     "_contains": _says,
+    "_exclude": lambda value, got, _: not set(value) & set(got or ()),
     "_in_order": _in_order,
+    "_include": _listed,
     "_lacks": lambda value, got, tol: not _says_any([value] if isinstance(value, str) else value, got, tol),
     "_max": lambda value, got, tol: got is None or got <= value + tol,
     "_mentions_all": _says,
@@ -257,6 +259,7 @@ _OTHERS: Mapping[str, Callable[[Observed, str], Any]] = {
     "any_of": lambda _, __: [{"flag": _NOBODY_SAYS}],
     "no_file": lambda got, _: got["written"][0],
     "_any": lambda _, __: [_NOBODY_SAYS],
+    "_exclude": lambda got, name: [got[name][0]],
     "_lacks": lambda got, name: [str(got[name])[:5]],
     "_max": lambda _, __: -1e9,
     "_not": lambda got, name: got[name],

@@ -13,11 +13,15 @@ import anyio
 import pytest
 
 from deliberate.errors import DeliberateError
-from tests.conformance import _adapters, _kapso, _model, _process
+from tests.conformance import _adapters, _kapso, _model, _openkoi, _process
 from tests.conformance._adapters import LATER, Adapter
 from tests.conformance._cases import CASES, Case, Missing, Observed, changed, mismatches
 
-ADAPTERS: Mapping[str, Adapter] = {**_adapters.ADAPTERS, **_kapso.ADAPTERS, **_model.ADAPTERS, **_process.ADAPTERS}
+ADAPTERS: Mapping[str, Adapter] = {
+    name: adapter
+    for module in (_adapters, _kapso, _model, _openkoi, _process)
+    for name, adapter in module.ADAPTERS.items()
+}
 
 KNOWN: Mapping[str, str] = {}
 """Cases that fail because what they need belongs to a later step; one that passes must leave this list."""
