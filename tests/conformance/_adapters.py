@@ -239,12 +239,12 @@ class OneRubric(Library):
         return self._rubric
 
 
-async def evaluation_from_judgment(given: Input, folder: Path) -> Observed:  # noqa: ARG001
+async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # noqa: ARG001
     for evidence, evaluator in (("tests", "test_runner"), ("lint", "static_analysis")):
         if evidence in given:
             msg = f"evaluator {evaluator}"
             raise Missing(msg)
-    needs(given, ("dimensions", "findings"), of="evaluation_from_judgment")
+    needs(given, ("dimensions", "findings"), of="evaluation_from_judgement")
     dimensions: Sequence[Input] = given["dimensions"]
     rubric = Rubric(
         name="given",
@@ -323,7 +323,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         bracket_of_score,
         bundled_skill,
         deliberation,
-        evaluation_from_judgment,
+        evaluation_from_judgement,
         expected_output,
         judge_call,
         script_evaluator,

@@ -135,7 +135,7 @@ async def test_a_judge_that_is_down_and_one_that_declines_are_told_apart(opened:
 
 
 @pytest.mark.parametrize("evaluator", ALL, ids=NAMES)
-async def test_s0_9_a_judgment_states_what_it_cost(opened: Open, evaluator: Evaluator) -> None:
+async def test_s0_9_a_judgement_states_what_it_cost(opened: Open, evaluator: Evaluator) -> None:
     async with opened(judge="scripted/good:60") as session:
         found = await session.evaluate(CASE, evaluator)
     assert found.score == 60.0

@@ -98,7 +98,7 @@ def test_what_could_be_read_stands_and_the_next_reply_only_fills_in_what_was_mis
     assert judged(ballot("SCORES:\ncorrectness: 0.1\nerror_handling: 0.4", before=first))["correctness"] == 80.0
 
 
-def test_a_judgment_without_full_coverage_does_not_count() -> None:
+def test_a_judgement_without_full_coverage_does_not_count() -> None:
     with pytest.raises(ReplyError, match="'error_handling' is not scored"):
         ballot("SCORES:\ncorrectness: 0.8", before="no form at all")
 
