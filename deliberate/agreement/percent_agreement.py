@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from deliberate.agreement._statistic import Additive, Facts, counts_of, levels_in, share, statistic
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 __all__ = ["percent_agreement"]
 
 
-def percent_agreement(items: Iterable[Sequence[int | None]]) -> float | None:
+def _plan(table: Array) -> Additive:
+    import numpy as np
+
+    levels = levels_in(table)
+
+    def features(block: Array) -> Array:
+        counts = counts_of(block, levels)
+        votes = counts.sum(axis=1)
+        return np.stack([(counts * (counts - 1)).sum(axis=1), votes * (votes - 1)], axis=1)
+
+    return Additive(features, share, 2)
+
+
+@statistic(Facts(plan=_plan, chance=None, least=0.0, ties="labels that are alike agree"))
+def percent_agreement(items: Iterable[Sequence[float | None]]) -> float | None:
     """Observed agreement, over all pairs of votes on the same item.
 
     Args:
