@@ -50,6 +50,7 @@ from deliberate.types import (
 )
 
 __all__ = [
+    "ANAESTHESIA",
     "LLMBAR",
     "LLMJUDGE",
     "PAIRED",
@@ -92,6 +93,7 @@ LLMBAR = "llmbar_pairwise.votes.jsonl.gz"
 POINTWISE = "llmbar_pointwise.votes.jsonl.gz"
 PANDALM = "pandalm.votes.jsonl.gz"
 PROMETHEUS = "prometheus_gpt4.votes.jsonl.gz"
+ANAESTHESIA = "anaesthesia.votes.jsonl.gz"
 REFERENCE = "reference.json"
 PAIRED = "llmbar_published.json"
 

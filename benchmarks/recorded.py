@@ -28,7 +28,16 @@ from deliberate.tallies import LevelVote, numbers
 from deliberate.types import BRACKETS, Bracket, Record, Rules, bracket_of, to_score
 
 RESULTS = Path(__file__).resolve().parent / "results"
-FILES = (rec.LLMJUDGE, rec.LLMBAR, rec.POINTWISE, rec.PANDALM, rec.PROMETHEUS, rec.REFERENCE, rec.PAIRED)
+FILES = (
+    rec.LLMJUDGE,
+    rec.LLMBAR,
+    rec.POINTWISE,
+    rec.PANDALM,
+    rec.PROMETHEUS,
+    rec.ANAESTHESIA,
+    rec.REFERENCE,
+    rec.PAIRED,
+)
 
 TEAMS = (
     "Olz-gpt4o",
@@ -56,9 +65,8 @@ AHEAD = (
 FAR = "further apart than twenty orders explain; of five rules tried none gives all four published means"
 
 NOT_COMPUTED = (
-    "Krippendorff's alpha and its intervals, effective number of judges, vote share as confidence, alt-test",
-    "Dawid-Skene (and with it the set anaesthesia), one-coin, leave-one-out and gold weights, supervised votes",
-    "posterior stopping, three-then-the-rest, risk control, random panels of a size",
+    "leave-one-out weights, supervised votes: ways of weighing judges that the library does not offer",
+    "posterior stopping, three-then-the-rest, random panels of a size",
 )
 """What reference.json has besides: the library has no part for it yet."""
 
@@ -694,7 +702,10 @@ def all_rows() -> list[Row]:
         rows += panel_rows(name, votes, known)
         rows += ordered_rows(name, votes, known["aggregation"]) if len(votes.labels) > 2 else []
         rows += stop_rows(name, votes, known["sequential"]["decided"], saved=saved)
-    return [*rows, *swap_rows(), *authors_rows(), *pair_rows(), *move_rows(), *pandalm_rows(), *prometheus_rows()]
+    rows += [*swap_rows(), *authors_rows(), *pair_rows(), *move_rows(), *pandalm_rows(), *prometheus_rows()]
+    from benchmarks import trust  # noqa: PLC0415  it takes its sets and rows from here
+
+    return [*rows, *trust.rows()]
 
 
 def all_spent(orders: int) -> list[Spent]:
