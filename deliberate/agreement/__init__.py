@@ -6,8 +6,8 @@ tie rule and an interval. Rules for whoever adds one: say in ``@statistic`` what
 chance; give its *plan* (``_plan``), so that intervals come by themselves; import numpy inside functions.
 """
 
-from deliberate.agreement._measure import Measured, measure
+from deliberate.agreement._measure import Measured, measure, sampled
 from deliberate.agreement._pairs import pairwise_kappa
 from deliberate.agreement._statistic import Facts, facts_of
 
-__all__ = ["Facts", "Measured", "facts_of", "measure", "pairwise_kappa"]
+__all__ = ["Facts", "Measured", "facts_of", "measure", "pairwise_kappa", "sampled"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["INTERVAL_RULE", "Measured", "draws_of", "measure"]
+__all__ = ["INTERVAL_RULE", "Measured", "draws_of", "measure", "sampled"]
 
 INTERVAL_RULE = "percentile bootstrap over items"
 _MOST_CELLS = 4_000_000
@@ -99,6 +99,28 @@ def measure(
         interval=f"{INTERVAL_RULE}, {draws} draws, seed {seed}" if draws else "",
         confidence=confidence,
     )
+
+
+def sampled(name: str, items: Items, *, draws: int, seed: int, **params: object) -> Array:
+    """A statistic of each bootstrap sample of items; nan where undefined.
+
+    The same seed draws the same items, so that two raters of the same items can be compared sample by sample.
+
+    Args:
+        name: The statistic's name.
+        items: Items × raters, None or nan where missing.
+        draws: How many samples.
+        seed: Of the generator that draws them.
+        params: Parameters of the statistic.
+
+    Raises:
+        UnknownName: There is no such statistic.
+        MissingExtra: numpy is not installed.
+        ValueError: Ratings the statistic cannot take.
+    """
+    facts = facts_of(part("agreement", name))
+    table = table_of(items, facts=facts, need=name)
+    return draws_of(facts.plan(table, **params), table, draws=draws, seed=seed)
 
 
 def draws_of(plan: Plan, table: Array, *, draws: int, seed: int) -> Array:

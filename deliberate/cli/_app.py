@@ -121,6 +121,41 @@ def redecide(
 
 
 @app.command()
+def compare(
+    ctx: typer.Context,
+    votes: Annotated[Path, typer.Argument(help="One vote a row: .jsonl, .csv (or .gz), .parquet.", metavar="VOTES")],
+    scale: Annotated[
+        str | None, typer.Option(help="brackets, ordinal:0..3, binary or pairwise; else told from the votes.")
+    ] = None,
+    human: Annotated[list[str] | None, typer.Option(help="A rater who is a person.", metavar="RATER")] = None,
+    gold: Annotated[str, typer.Option(help="Column of what is right.", metavar="COLUMN")] = "",
+    humans: Annotated[str, typer.Option(help="Column with a list of people's votes.", metavar="COLUMN")] = "",
+    item: Annotated[str, typer.Option(help="Column of items.", metavar="COLUMN")] = "item",
+    rater: Annotated[str, typer.Option(help="Column of raters.", metavar="COLUMN")] = "rater",
+    kind: Annotated[str, typer.Option(help="Column that says model or human.", metavar="COLUMN")] = "kind",
+    vote: Annotated[str, typer.Option(help="Column of votes.", metavar="COLUMN")] = "vote",
+    score: Annotated[str, typer.Option(help="Column of scores 0-100, where no vote is.", metavar="COLUMN")] = "score",
+    rep: Annotated[str, typer.Option(help="Column of repeats.", metavar="COLUMN")] = "rep",
+    order: Annotated[str, typer.Option(help="Column of the order of showing.", metavar="COLUMN")] = "order",
+    status: Annotated[str, typer.Option(help="Column that says voted, or why not.", metavar="COLUMN")] = "status",
+    latency: Annotated[str, typer.Option(help="Column of seconds.", metavar="COLUMN")] = "latency_seconds",
+    cost: Annotated[str, typer.Option(help="Column of US dollars.", metavar="COLUMN")] = "cost_usd",
+    length: Annotated[str, typer.Option(help="Column of the output, or its length.", metavar="COLUMN")] = "length",
+    weights: Annotated[str | None, typer.Option(help="Of kappa: none, linear, quadratic.")] = None,
+    rule: Annotated[str, typer.Option(help="How a panel's votes become one: plurality, median, mean.")] = "plurality",
+    cut: Annotated[float | None, typer.Option(help="Votes above it are 1, where gold is 0 or 1.")] = None,
+    draws: Annotated[int, typer.Option(help="Bootstrap samples of items.", min=100)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of their generator.")] = 0,
+    out: Annotated[
+        list[Path] | None, typer.Option("-o", help="Write the study: .html .md .json .csv.", metavar="FILE")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Says which judges agree with people, from recorded votes."""
+    _call(ctx, "_compare", "compare")
+
+
+@app.command()
 def audit(
     ctx: typer.Context,
     run: Annotated[str | None, typer.Argument(help="A run.", metavar="[RUN]")] = None,

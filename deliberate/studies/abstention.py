@@ -73,8 +73,8 @@ def threshold_for(
     """The lowest confidence from which on a panel errs no more often than promised, with probability 1 − delta.
 
     Thresholds are tried from the strictest down (fixed sequence), each by the Clopper-Pearson upper bound of the risk
-    at level delta; the first that fails ends the search. It starts where enough items are kept that no error at all would
-    pass: this looks at confidences only, never at labels.
+    at level delta; the first that fails ends the search. It starts where enough items are kept that no error at all
+    would pass: this looks at confidences only, never at labels.
 
     Args:
         confidence: The panel's, one a labeled item: a share of votes, or any number.

@@ -1,0 +1,118 @@
+"""A study in two or three sentences: who is inside the human range, what cannot be told apart, whom not to use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deliberate.studies._study import Difference, RaterRow, Study
+
+__all__ = ["answer"]
+
+_MOST_NAMED = 4
+_LEAST_KAPPA = 0.4
+_MOST_UNREAD = 0.02
+_MOST_FLIPS = 0.15
+
+
+def answer(study: Study) -> str:
+    """What to do, and why."""
+    return " ".join(part for part in (_who(study), _apart(study), _panel(study), _not(study)) if part)
+
+
+def _who(study: Study) -> str:
+    judges, ceiling = study.judges, study.ceiling
+    best = judges[0]
+    if best.kappa.value is None:
+        return "No judge can be told from chance: kappa is undefined for all of them."
+    if ceiling is None:
+        return (
+            f"{best.name} agrees best with {study.gold}: kappa {_number(best)} on {best.n} items. "
+            "No judge can be placed in a human range, as no item has labels of two people."
+        )
+    inside = [row for row in judges if row.inside]
+    humans = f"kappa {ceiling.kappa.value:.2f}" if ceiling.kappa.value is not None else "kappa undefined"
+    if not inside:
+        return (
+            f"No judge agrees with people as well as people agree with each other ({humans}); {best.name} comes "
+            f"nearest, kappa {_number(best)} on {best.n} items."
+        )
+    said = _names([row.name for row in inside])
+    verb = "agrees" if len(inside) == 1 else "agree"
+    return f"{said} {verb} with people as well as people agree with each other ({humans} on {ceiling.n} items)."
+
+
+def _apart(study: Study) -> str:
+    alike = [one for one in study.differences if not one.told]
+    if not study.differences:
+        return ""
+    best = study.differences[0].better
+    if not alike:
+        return f"{best} is ahead of every other judge by more than chance."
+    needed = [one for one in alike if one.needed is not None]
+    nearest: Difference | None = max(needed, key=lambda one: one.apart.value or 0.0) if needed else None
+    text = f"On {study.n} items {best} cannot be told apart from {_names([one.other for one in alike])}"
+    if nearest is None or nearest.needed is None:
+        return f"{text}."
+    which = "" if len(alike) == 1 else f" for {nearest.other}"
+    return f"{text}; that would take about {_round(nearest.needed)} items{which}."
+
+
+def _panel(study: Study) -> str:
+    panel = next((row for row in study.rows if row.kind == "panel"), None)
+    best = study.judges[0]
+    if panel is None or panel.kappa.value is None or best.kappa.value is None:
+        return ""
+    way = "better than" if panel.kappa.value > best.kappa.value + 0.005 else "no better than"
+    if panel.kappa.value < best.kappa.value - 0.02:
+        way = "worse than"
+    worth = f", worth {study.effective.value:.1f} independent ones" if study.effective.value is not None else ""
+    return f"The panel of all {len(study.judges)}{worth}, is {way} {best.name} alone ({panel.kappa.value:.2f})."
+
+
+def _not(study: Study) -> str:
+    bad: list[str] = []
+    for row in study.judges:
+        why = [*_faults(row)]
+        if why:
+            bad.append(f"{row.name} ({'; '.join(why)})")
+    if not bad:
+        return ""
+    more = f" and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
+    return f"Should not be used: {', '.join(bad[-_MOST_NAMED:])}{more}."
+
+
+def _faults(row: RaterRow) -> list[str]:
+    found: list[str] = []
+    kappa = row.kappa
+    if kappa.value is not None and (kappa.low or 0.0) <= 0:
+        found.append(f"kappa {kappa.value:.2f} is not above chance")
+    elif kappa.value is not None and (kappa.high if kappa.high is not None else kappa.value) < _LEAST_KAPPA:
+        found.append(f"kappa {kappa.value:.2f}")
+    conduct = row.conduct
+    if conduct is not None:
+        if conduct.unread > _MOST_UNREAD:
+            found.append(f"unread {conduct.unread:.1%}")
+        if conduct.order_flip is not None and conduct.order_flip > _MOST_FLIPS:
+            found.append(f"order flips {conduct.order_flip:.0%}")
+        if conduct.self_flip is not None and conduct.self_flip > _MOST_FLIPS:
+            found.append(f"flips when asked again {conduct.self_flip:.0%}")
+    return found
+
+
+def _number(row: RaterRow) -> str:
+    kappa = row.kappa
+    if kappa.low is None or kappa.high is None:
+        return f"{kappa.value:.2f}"
+    return f"{kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{', '.join(names[: _MOST_NAMED - 1])} and {len(names) - _MOST_NAMED + 1} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _round(count: int) -> str:
+    """Two digits are enough of an estimate."""
+    size = 10 ** max(0, len(str(count)) - 2)
+    return f"{-(-count // size) * size:,}".replace(",", " ")

@@ -1,0 +1,314 @@
+"""Pictures of a study, each titled by the question it answers: SVG without script, and one Vega-Lite specification.
+
+Every text passes through ``_t``. Nothing is said by color alone: cells carry their number, points their name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from deliberate.judging import visible
+from deliberate.studies._study import RaterRow, Study
+
+__all__ = ["plots", "vega_lite"]
+
+_FONT = 'font-family="system-ui, sans-serif" font-size="12"'
+_MOST_RATERS = 40
+_MOST_CONFUSIONS = 9
+_LONGEST = 34
+
+
+def plots(study: Study) -> list[str]:
+    """All pictures the votes allow, as SVG."""
+    made = [_kappas(study), _bias(study), _heatmap(study), _confusions(study), _curve(study), _pareto(study)]
+    return [one for one in made if one]
+
+
+def vega_lite(study: Study) -> dict[str, object]:
+    """Kappa with its interval, one line a rater, as Vega-Lite."""
+    values = [
+        {"rater": row.name, "kind": row.kind, "kappa": row.kappa.value, "low": row.kappa.low, "high": row.kappa.high}
+        for row in study.rows
+        if row.kappa.value is not None
+    ]
+    rater = {"field": "rater", "type": "nominal", "sort": None, "title": None}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": _KAPPA_TITLE,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": "rule",
+                "encoding": {
+                    "y": rater,
+                    "x": {"field": "low", "type": "quantitative", "title": "kappa"},
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True},
+                "encoding": {
+                    "y": rater,
+                    "x": {"field": "kappa", "type": "quantitative"},
+                    "color": {"field": "kind", "type": "nominal"},
+                },
+            },
+        ],
+    }
+
+
+_KAPPA_TITLE = "Which judge agrees with people as well as people do with each other?"
+
+
+def _t(said: str, most: int = _LONGEST) -> str:
+    """Text from outside, harmless and short enough for a picture; tables hold it whole."""
+    clean = " ".join(visible(said).split())
+    return escape(clean if len(clean) <= most else f"{clean[: most - 1]}…")
+
+
+def _svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'role="img" aria-label="{escape(title, quote=True)}" {_FONT}>'
+        f'<rect width="100%" height="100%" fill="#fff"/><text x="10" y="20" font-size="14" font-weight="bold">{escape(title)}</text>'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def _label(x: float, y: float, said: str, *, anchor: str = "start", most: int = _LONGEST, color: str = "#222") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{_t(said, most)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, color: str = "#bbb", dash: str = "") -> str:
+    style = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}"{style}/>'
+
+
+def _ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers across a range."""
+    raw = max(1e-9, (high - low) / count)
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * times for times in (1, 2, 5, 10) if size * times >= raw)
+    return [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def _bars(title: str, rows: Sequence[RaterRow], spans: Sequence[tuple[float, float, float]], unit: str) -> str:
+    """A dot with a line a row, on one axis."""
+    low = min(0.0, *(span[0] for span in spans))
+    high = max(0.0, *(span[2] for span in spans))
+    left, width, top = 250.0, 460.0, 40.0
+    room = (high - low) or 1.0
+
+    def x(value: float) -> float:
+        return left + (value - low) / room * width
+
+    bottom = top + 22 * len(rows)
+    parts = []
+    for tick in _ticks(low, high):
+        parts += [
+            _line(x(tick), top, x(tick), bottom, "#ddd"),
+            _label(x(tick), bottom + 16, f"{tick:g}", anchor="middle"),
+        ]
+    parts.append(_line(x(0), top, x(0), bottom, "#555"))
+    for at, (row, span) in enumerate(zip(rows, spans, strict=True)):
+        y = top + 22 * at + 11
+        color = {"human": "#1b7837", "floor": "#888", "panel": "#762a83", "judge": "#2166ac"}[row.kind]
+        parts += [_label(left - 8, y + 4, row.name, anchor="end"), _line(x(span[0]), y, x(span[2]), y, color)]
+        parts.append(
+            f'<circle cx="{x(span[1]):.1f}" cy="{y:.1f}" r="4" fill="{color}"><title>{_t(row.name, 200)}: {span[1]:.3f}</title></circle>'
+        )
+        parts.append(_label(left + width + 14, y + 4, f"{span[1]:.2f}"))
+    parts.append(_label(left + width / 2, bottom + 34, unit, anchor="middle", most=80))
+    return _svg(title, left + width + 70, bottom + 44, parts)
+
+
+def _kappas(study: Study) -> str:
+    rows = [row for row in study.rows if row.kappa.value is not None]
+    if not rows:
+        return ""
+    spans = []
+    for row in rows:
+        value = row.kappa.value or 0.0
+        low = value if row.kappa.low is None else row.kappa.low
+        high = value if row.kappa.high is None else row.kappa.high
+        spans.append((low, value, high))
+    return _bars(
+        _KAPPA_TITLE, rows, spans, f"kappa ({study.weights} weights), 95 % interval; 0 is chance, 1 always alike"
+    )
+
+
+def _bias(study: Study) -> str:
+    rows = [row for row in study.rows if row.bias is not None and row.kind in {"judge", "panel"}]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: -(row.bias or 0.0))
+    spans = [(min(0.0, row.bias or 0.0), row.bias or 0.0, max(0.0, row.bias or 0.0)) for row in rows]
+    return _bars("Which judge is lenient?", rows, spans, "mean of vote − people's label, in labels; above 0 is lenient")
+
+
+def _shade(value: float | None) -> tuple[str, str]:
+    """Fill and ink of a cell: white at 0, blue to 1, red below 0."""
+    if value is None:
+        return "#eee", "#555"
+    part = max(-1.0, min(1.0, value))
+    other = round(255 * (1 - 0.75 * abs(part)))
+    fill = f"rgb({other},{other},255)" if part >= 0 else f"rgb(255,{other},{other})"
+    return fill, "#fff" if abs(part) > 0.75 else "#222"  # noqa: PLR2004  white ink on dark cells
+
+
+def _order(study: Study) -> list[int]:
+    """Raters so that those alike stand together: people first, then each nearest to the one before."""
+    people = len(study.raters) - len(study.judges)
+    found, left = list(range(people)), list(range(people, len(study.raters)))
+    while left:
+        last = found[-1] if found else left[0]
+        nearest = max(
+            left, key=lambda at: (-2.0 if study.matrix[last][at] is None else study.matrix[last][at] or 0.0, -at)
+        )
+        found.append(nearest)
+        left.remove(nearest)
+    return found
+
+
+def _heatmap(study: Study) -> str:
+    order = _order(study)[:_MOST_RATERS]
+    if len(order) < 2:  # noqa: PLR2004  one rater has nobody to agree with
+        return ""
+    size = 34 if len(order) <= 20 else 22  # noqa: PLR2004  numbers still fit
+    left, top = 250.0, 60.0
+    parts: list[str] = []
+    for row, one in enumerate(order):
+        y = top + row * size
+        parts.append(_label(left - 8, y + size / 2 + 4, f"{study.raters[one]}  {row + 1}", anchor="end", most=38))
+        parts.append(_label(left + row * size + size / 2, top - 6, str(row + 1), anchor="middle"))
+        for column, other in enumerate(order):
+            value = study.matrix[one][other]
+            fill, ink = _shade(value)
+            x = left + column * size
+            parts.append(
+                f'<rect x="{x:.0f}" y="{y:.0f}" width="{size - 1}" height="{size - 1}" fill="{fill}"><title>'
+                f"{_t(study.raters[one], 80)} and {_t(study.raters[other], 80)}: {_said(value)}</title></rect>"
+            )
+            if one != other:
+                parts.append(
+                    f'<text x="{x + size / 2:.1f}" y="{y + size / 2 + 3:.1f}" text-anchor="middle" font-size="9" '
+                    f'fill="{ink}">{_said(value)}</text>'
+                )
+    more = len(study.raters) - len(order)
+    if more:
+        parts.append(_label(left, top + size * len(order) + 18, f"{more} more raters are in the JSON", most=60))
+    return _svg(
+        "Who agrees with whom?", left + size * len(order) + 20, top + size * len(order) + (30 if more else 12), parts
+    )
+
+
+def _said(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}".replace("0.", ".", 1)
+
+
+def _confusions(study: Study) -> str:
+    rows = [row for row in study.rows if row.confusion][:_MOST_CONFUSIONS]
+    size = len(study.labels)
+    if not rows or size > 12:  # noqa: PLR2004  more is no picture
+        return ""
+    cell = max(14.0, min(34.0, 170 / size))
+    block, across = cell * size + 60, 3
+    parts: list[str] = []
+    for at, row in enumerate(rows):
+        x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (block + 14)
+        parts.append(_label(x0, y0 + 10, row.name, most=28))
+        most = max(1, *(count for line in row.confusion for count in line))
+        for r, line in enumerate(row.confusion):
+            parts.append(_label(x0 + 32, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=5))
+            for c, count in enumerate(line):
+                x, y = x0 + 36 + c * cell, y0 + 24 + r * cell
+                fill, ink = _shade(count / most)
+                parts.append(
+                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell - 1:.1f}" height="{cell - 1:.1f}" fill="{fill}"/>'
+                )
+                if count:
+                    parts.append(
+                        f'<text x="{x + cell / 2:.1f}" y="{y + cell / 2 + 3:.1f}" text-anchor="middle" '
+                        f'font-size="{8 if cell < 24 else 10}" fill="{ink}">{count}</text>'  # noqa: PLR2004
+                    )
+        for c, label in enumerate(study.labels):
+            parts.append(
+                _label(x0 + 36 + c * cell + cell / 2, y0 + 24 + size * cell + 13, label, anchor="middle", most=5)
+            )
+    lines = -(-len(rows) // across)
+    title = "Where do judges differ from people? (rows: people, columns: votes)"
+    return _svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (block + 14), parts)
+
+
+def _curve(study: Study) -> str:
+    found = study.reliability
+    if found is None or not found.bins:
+        return ""
+    left, top, side = 60.0, 40.0, 260.0
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return left + x * side, top + (1 - y) * side
+
+    parts = [_line(*at(0, 0), *at(1, 1), "#999", "4 4")]
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = at(tick, tick)
+        parts += [_line(x, top, x, top + side, "#eee"), _line(left, y, left + side, y, "#eee")]
+        parts += [
+            _label(x, top + side + 16, f"{tick:g}", anchor="middle"),
+            _label(left - 6, y + 4, f"{tick:g}", anchor="end"),
+        ]
+    points = [at(one.confidence, one.right) for one in found.bins]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    parts.append(f'<polyline points="{path}" fill="none" stroke="#2166ac" stroke-width="2"/>')
+    for (x, y), one in zip(points, found.bins, strict=True):
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>')
+        parts.append(_label(x + 6, y + (14 if one.right > one.confidence else -6), f"n {one.n}"))
+    parts.append(
+        _label(left + side / 2, top + side + 34, "share of votes for the panel's label", anchor="middle", most=60)
+    )
+    parts.append(_label(left + side + 20, top + 20, f"calibration error {found.error:.3f}", most=60))
+    parts.append(_label(left + side + 20, top + 38, "up: how often that label is right", most=60))
+    parts.append(_label(left + side + 20, top + 56, "dashed: share means what it says", most=60))
+    return _svg("Does a unanimous panel mean a right one?", left + side + 240, top + side + 44, parts)
+
+
+def _pareto(study: Study) -> str:
+    known = [
+        (row.conduct.cost_usd, row.kappa.value, row.name)
+        for row in study.judges
+        if row.conduct is not None and row.conduct.cost_usd is not None and row.kappa.value is not None
+    ]
+    if len(known) < 2:  # noqa: PLR2004  one point is no front
+        return ""
+    left, top, width, height = 60.0, 40.0, 420.0, 240.0
+    most, low, high = (
+        max(cost for cost, _, _ in known) or 1.0,
+        min(0.0, *(k for _, k, _ in known)),
+        max(k for _, k, _ in known),
+    )
+
+    def at(cost: float, kappa: float) -> tuple[float, float]:
+        return left + cost / most * width, top + (1 - (kappa - low) / ((high - low) or 1)) * height
+
+    front, best = [], -math.inf
+    for cost, kappa, name in sorted(known, key=lambda one: (one[0], -one[1])):
+        if kappa > best:
+            front.append((cost, kappa, name))
+            best = kappa
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(cost, kappa) for cost, kappa, _ in front))
+    parts = [_line(left, top + height, left + width, top + height), _line(left, top, left, top + height)]
+    parts.append(f'<polyline points="{path}" fill="none" stroke="#1b7837" stroke-dasharray="4 3"/>')
+    for cost, kappa, name in known:
+        x, y = at(cost, kappa)
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>{_label(x + 6, y - 6, name)}')
+    parts += [
+        _label(left - 6, top + 4, f"{high:.2f}", anchor="end"),
+        _label(left - 6, top + height, f"{low:.2f}", anchor="end"),
+    ]
+    parts.append(_label(left + width, top + height + 16, f"${most:.2f} for 100 votes", anchor="end"))
+    return _svg(
+        "What does agreement cost? (dashed: nothing cheaper is better)", left + width + 180, top + height + 30, parts
+    )

@@ -1,0 +1,168 @@
+"""What a comparison of judges says: records only."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from deliberate.errors import UnknownName
+from deliberate.studies.reliability import Reliability
+from deliberate.types import Record
+
+__all__ = ["Conduct", "Difference", "Disagreement", "Estimate", "RaterRow", "Stratum", "Study", "Weights"]
+
+Weights = Literal["none", "linear", "quadratic"]
+
+
+class Estimate(Record, frozen=True, kw_only=True):
+    """A number with its interval; None: undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """Both ends."""
+        return self.low, self.high
+
+
+class Conduct(Record, frozen=True, kw_only=True):
+    """How a judge behaves, whatever is right; None: the votes do not say.
+
+    Attributes:
+        self_flip: Share of repeated asks that changed the vote; ``order_flip``: of asks in another order.
+        length_bias: Spearman's correlation of vote − gold with the length of the output.
+        unread: Share of votes asked for that were not usable.
+        latency_seconds: Median; ``cost_usd``: of 100 votes.
+    """
+
+    asked: int
+    self_flip: float | None = None
+    order_flip: float | None = None
+    length_bias: float | None = None
+    unread: float
+    latency_seconds: float | None = None
+    cost_usd: float | None = None
+
+
+class Stratum(Record, frozen=True, kw_only=True):
+    """Items on which people were this sure, and how often a rater gave what most of them said."""
+
+    certainty: str
+    n: int
+    exact: float | None
+
+
+class RaterRow(Record, frozen=True, kw_only=True):
+    """One line of the tables.
+
+    Attributes:
+        n: Items with its vote and a label of people; ``missing``: items with a label and without its vote.
+        exact: Share of items with the same label; ``within_one``: at most one label off, None where labels have no
+            order; ``bias``: mean of vote − gold in labels, above 0 lenient.
+        inside: Its kappa is at least that of the person who agrees least with the others; None: no two people.
+    """
+
+    name: str
+    kind: Literal["human", "panel", "judge", "floor"]
+    n: int
+    missing: int
+    kappa: Estimate
+    exact: float | None
+    within_one: float | None
+    bias: float | None
+    inside: bool | None = None
+    conduct: Conduct | None = None
+    strata: tuple[Stratum, ...] = ()
+    confusion: tuple[tuple[int, ...], ...] = ()
+
+
+class Difference(Record, frozen=True, kw_only=True):
+    """The best judge beside another: kappa apart, with interval, and the items it would take to tell.
+
+    ``needed``: items at which a difference of this size would be seen four times in five at the 5 % level.
+    """
+
+    better: str
+    other: str
+    apart: Estimate
+    told: bool
+    needed: int | None
+
+
+class Disagreement(Record, frozen=True, kw_only=True):
+    """An item on which many judges differ from people."""
+
+    item: str
+    gold: str
+    wrong: int
+    votes: tuple[tuple[str, str], ...]
+
+
+class Study(Record, frozen=True, kw_only=True):
+    """Judges held against people, and against each other.
+
+    Attributes:
+        rows: People left out one at a time (if two or more label an item), the panel, judges by kappa, the floor.
+        matrix: Kappa of every two of ``raters``; None where undefined.
+        answer: What to do, in two or three sentences.
+    """
+
+    n: int
+    labels: tuple[str, ...]
+    ordered: bool
+    weights: Weights
+    gold: str
+    rows: tuple[RaterRow, ...]
+    raters: tuple[str, ...]
+    matrix: tuple[tuple[float | None, ...], ...]
+    alpha: Estimate
+    alpha_metric: str
+    effective: Estimate
+    error_correlation: float | None
+    vote_correlation: float | None
+    differences: tuple[Difference, ...]
+    disagreements: tuple[Disagreement, ...]
+    reliability: Reliability | None
+    rule: str
+    interval: str
+    ties: str
+    notes: tuple[str, ...]
+    answer: str
+
+    def __getitem__(self, name: str) -> RaterRow:
+        """The row of a judge.
+
+        Raises:
+            UnknownName: There is none of that name.
+        """
+        found = next((row for row in self.rows if row.name == name), None)
+        if found is None:
+            raise UnknownName("judge", name, [row.name for row in self.rows])
+        return found
+
+    @property
+    def judges(self) -> tuple[RaterRow, ...]:
+        """The rows of judges, the best first."""
+        return tuple(row for row in self.rows if row.kind == "judge")
+
+    @property
+    def ceiling(self) -> RaterRow | None:
+        """People, each held against the others."""
+        return next((row for row in self.rows if row.kind == "human"), None)
+
+    def _repr_html_(self) -> str:
+        from deliberate.studies._page import fragment  # noqa: PLC0415  only a notebook draws
+
+        return fragment(self)
+
+    def _repr_mimebundle_(self, **_kinds: object) -> dict[str, object]:
+        from deliberate.studies._page import fragment  # noqa: PLC0415  only a notebook draws
+        from deliberate.studies._plots import vega_lite  # noqa: PLC0415  same
+        from deliberate.studies._tables import text  # noqa: PLC0415  same
+
+        return {
+            "application/vnd.vegalite.v5+json": vega_lite(self),
+            "text/html": fragment(self),
+            "text/plain": text(self),
+        }

@@ -1,0 +1,267 @@
+"""A study as two tables of at most 79 columns, as Markdown, and as CSV.
+
+Names from outside pass through ``visible``, and on their way to Markdown and CSV through the one function that makes
+them harmless there.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import textwrap
+from collections.abc import Sequence
+
+from deliberate.judging import visible
+from deliberate.studies._study import Estimate, RaterRow, Study
+
+__all__ = ["as_csv", "columns_of", "markdown", "text"]
+
+_WIDTH = 79
+_LONGEST = 27
+_SHOWN = 10
+_MOST_ITEMS = 8
+_MOST_RATERS = 10
+_GAP = "  "
+_RISKY = ("=", "+", "-", "@", "\t", "\r")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>()#!|~&@])")
+
+
+def text(study: Study) -> str:
+    """Both tables, the matrix if it fits, certainty, disagreements, and the ANSWER."""
+    blocks = [
+        _wrapped(f"{study.n} items with labels, {len(study.judges)} judges; held against {study.gold}."),
+        _agreement(study),
+        _conduct(study),
+        _strata(study),
+        _matrix(study),
+        _panel(study),
+        _items(study),
+        _small(study),
+        _labeled("ANSWER", study.answer),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def columns_of(study: Study) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows of both tables in one, as text."""
+    heads = ("rater", *_agreement_heads(study), *_CONDUCT)
+    return heads, [(row.name, *_agreement_cells(row), *_conduct_cells(row)) for row in study.rows]
+
+
+def markdown(study: Study) -> str:
+    """The tables as Markdown; names are shown and do nothing."""
+    made = [f"**{_escaped(study.answer)}**"]
+    for heads, cells in (
+        (("rater", *_agreement_heads(study)), _agreement_cells),
+        (("rater", *_CONDUCT), _conduct_cells),
+    ):
+        rows = [row for row in study.rows if heads[1] != _CONDUCT[0] or row.conduct is not None]
+        lines = ["| " + " | ".join(heads) + " |", "|" + "|".join(["---", *["---:"] * (len(heads) - 1)]) + "|"]
+        lines += ["| " + " | ".join((_escaped(row.name), *cells(row))) + " |" for row in rows]
+        made.append("\n".join(lines))
+    made.append("\n".join(f"- {_escaped(note)}" for note in _notes(study)))
+    return "\n\n".join(made) + "\n"
+
+
+def as_csv(study: Study) -> str:
+    """One row a rater, numbers unrounded; a name that a spreadsheet would take for a formula is quoted."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        ["rater", "kind", "n", "missing", "kappa", "kappa_low", "kappa_high", "weights", "exact", "within_one", "bias", "inside", "asked", "unread", "self_flip", "order_flip", "length_bias", "latency_seconds", "cost_usd_per_100"]
+    )
+    for row in study.rows:
+        one = row.conduct
+        name = f"'{row.name}" if row.name.startswith(_RISKY) else row.name
+        writer.writerow(
+            [name, row.kind, row.n, row.missing, row.kappa.value, row.kappa.low, row.kappa.high, study.weights]
+            + [row.exact, row.within_one, row.bias, row.inside]
+            + ([""] * 7 if one is None else [one.asked, one.unread, one.self_flip, one.order_flip])
+            + ([] if one is None else [one.length_bias, one.latency_seconds, one.cost_usd])
+        )
+    return file.getvalue()
+
+
+_WEIGHTS = {"none": "kappa", "linear": "k(lin)", "quadratic": "k(quad)"}
+_CONDUCT = ("self-flip", "order-flip", "long-bias", "unread", "p50", "$/100")
+
+
+def _agreement_heads(study: Study) -> tuple[str, ...]:
+    return (_WEIGHTS[study.weights], "95 % CI", "exact", "±1", "bias", "n", "")
+
+
+def _agreement_cells(row: RaterRow) -> tuple[str, ...]:
+    mark = {True: "in range", False: "", None: ""}[row.inside]
+    if row.kind == "human":
+        mark = "ceiling"
+    if row.kind == "floor":
+        mark = "floor"
+    return (
+        _signed(row.kappa.value, plus=False),
+        _interval(row.kappa),
+        _percent(row.exact),
+        _percent(row.within_one),
+        _signed(row.bias),
+        str(row.n),
+        mark,
+    )
+
+
+def _conduct_cells(row: RaterRow) -> tuple[str, ...]:
+    one = row.conduct
+    if one is None:
+        return ("–",) * len(_CONDUCT)
+    return (
+        _percent(one.self_flip),
+        _percent(one.order_flip),
+        _signed(one.length_bias),
+        f"{one.unread:.1%}",
+        "–" if one.latency_seconds is None else f"{one.latency_seconds:.1f}s",
+        "–" if one.cost_usd is None else f"{one.cost_usd:.2f}",
+    )
+
+
+def _agreement(study: Study) -> str:
+    rows = [(row.name, *_agreement_cells(row)) for row in study.rows]
+    return _table(("agreement", *_agreement_heads(study)), rows)
+
+
+def _conduct(study: Study) -> str:
+    rows = [(row.name, *_conduct_cells(row)) for row in study.rows if row.conduct is not None]
+    known = [at for at in range(1, len(_CONDUCT) + 1) if any(row[at] != "–" for row in rows)]
+    hidden = [_CONDUCT[at - 1] for at in range(1, len(_CONDUCT) + 1) if at not in known]
+    heads = ("conduct", *(_CONDUCT[at - 1] for at in known))
+    made = _table(heads, [(row[0], *(row[at] for at in known)) for row in rows])
+    return made + (f"\n{_wrapped('The votes do not say: ' + ', '.join(hidden) + '.')}" if hidden else "")
+
+
+def _strata(study: Study) -> str:
+    judges = [row for row in study.rows if row.strata]
+    if not judges:
+        return ""
+    heads = ("exact, by how sure people are", *(f"{one.certainty} (n {one.n})" for one in judges[0].strata))
+    return _table(heads[:6], [(row.name, *(_percent(one.exact) for one in row.strata))[:6] for row in judges])
+
+
+def _matrix(study: Study) -> str:
+    count = len(study.raters)
+    if count > _MOST_RATERS:
+        pairs = [
+            (value, study.raters[a], study.raters[b])
+            for a, row in enumerate(study.matrix)
+            for b, value in enumerate(row[:a])
+            if value is not None
+        ]
+        if not pairs:
+            return ""
+        low, high = min(pairs), max(pairs)
+        said = (
+            f"Kappa of every two of {count} raters is in the files of -o. Least: {low[1]} and {low[2]} ({low[0]:.2f}); "
+            f"most: {high[1]} and {high[2]} ({high[0]:.2f})."
+        )
+        return _wrapped(said)
+    heads = ("judge × judge", *(str(at + 1) for at in range(count)))
+    rows = [
+        (
+            f"{at + 1} {name}",
+            *("" if b > at else "·" if b == at else _signed(study.matrix[at][b], plus=False) for b in range(count)),
+        )
+        for at, name in enumerate(study.raters)
+    ]
+    return _table(heads, rows)
+
+
+def _panel(study: Study) -> str:
+    said = [f"alpha of all judges ({study.alpha_metric}) {_estimate(study.alpha)}"]
+    if study.effective.value is None:
+        said.append("effective number of judges unknown (30 labeled items and errors of two judges are needed)")
+    else:
+        said.append(f"effective number of judges {_estimate(study.effective, digits=1)} of {len(study.judges)}")
+        said.append(f"mean error correlation {study.error_correlation:.2f}")
+    if study.vote_correlation is not None:
+        said.append(f"mean vote correlation {study.vote_correlation:.2f}")
+    return _wrapped("; ".join(said) + ".")
+
+
+def _items(study: Study) -> str:
+    if not study.disagreements:
+        return ""
+    rows = [
+        (one.item, one.gold, f"{one.wrong} of {len(one.votes)}", _spread([vote for _, vote in one.votes]))
+        for one in study.disagreements[:_MOST_ITEMS]
+    ]
+    return _table(("most disagreed with people", "people", "judges against", "votes"), rows)
+
+
+def _spread(votes: Sequence[str]) -> str:
+    """``2×7 3×1``: the labels most often given, and how often."""
+    counts = sorted((-votes.count(vote), vote) for vote in dict.fromkeys(votes))
+    said = " ".join(f"{vote}×{-count}" for count, vote in counts[:3])
+    return f"{said} …" if len(counts) > 3 else said  # noqa: PLR2004  three fit
+
+
+def _notes(study: Study) -> list[str]:
+    return [
+        f"Held against {study.gold}; kappa weights: {study.weights}, over the full scale {study.labels[0]} to "
+        f"{study.labels[-1]}.",
+        f"Interval: {study.interval}. Missing votes are left out, never a category. Ties: {study.ties}.",
+        *(f"{note[:1].upper()}{note[1:]}." for note in study.notes),
+    ]
+
+
+def _small(study: Study) -> str:
+    return "\n".join(_wrapped(note) for note in _notes(study))
+
+
+# --- forms -----------------------------------------------------------------------------------------
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns that fit; a first cell that is too long goes on below, nothing is cut off."""
+    clean = [[" ".join(visible(cell).split()) for cell in row] for row in rows]
+    wide = [max(len(one) for one in column) for column in zip(heads, *clean, strict=True)]
+    room = _WIDTH - sum(wide[1:]) - len(_GAP) * (len(wide) - 1)
+    wide[0] = max(8, min(wide[0], room))
+    lines: list[str] = []
+    for row in (list(heads), *clean):
+        first = textwrap.wrap(row[0], wide[0], break_on_hyphens=False) or [""]
+        cells = [cell.rjust(size) for cell, size in zip(row[1:], wide[1:], strict=True)]
+        lines.append(_GAP.join([first[0].ljust(wide[0]), *cells]).rstrip())
+        lines += [f" {line}" for line in first[1:]]
+    return "\n".join(lines)
+
+
+def _wrapped(said: str) -> str:
+    return "\n".join(textwrap.wrap(visible(said), _WIDTH, break_on_hyphens=False, break_long_words=True))
+
+
+def _labeled(label: str, said: str) -> str:
+    lines = textwrap.wrap(visible(said), _WIDTH - 8, break_on_hyphens=False)
+    return "\n".join(f"{label if not at else '':8}{line}" for at, line in enumerate(lines))
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _signed(value: float | None, *, plus: bool = True) -> str:
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if plus else f"{value:.2f}"
+
+
+def _interval(found: Estimate) -> str:
+    return "–" if found.low is None or found.high is None else f"{found.low:.2f}–{found.high:.2f}"
+
+
+def _estimate(found: Estimate, *, digits: int = 2) -> str:
+    if found.value is None:
+        return "undefined"
+    if found.low is None or found.high is None:
+        return f"{found.value:.{digits}f}"
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f}–{found.high:.{digits}f})"
+
+
+def _escaped(said: str) -> str:
+    return _MARKS.sub(r"\\\1", " ".join(visible(said).split()))
