@@ -57,7 +57,7 @@ COMPLETE = "over the items all judges voted on, as published; by pairs of judges
 INTERVAL = "ends of a bootstrap differ by its draws"
 
 
-def ours(row: Row) -> Row:
+def by_library(row: Row) -> Row:
     """A row of many figures that the library made."""
     return msgspec.structs.replace(row, by="library")
 
@@ -66,7 +66,7 @@ def alphas(of: Of, votes: Sequence[Sequence[int | None]], known: dict[str, Any],
     """Krippendorff's alpha by each metric published, and the ends of its interval."""
     found: list[Row] = []
     for metric, theirs in known.items():
-        ours = measure("krippendorff_alpha", votes, metric=metric)
+        ours = measure("krippendorff_alpha", votes, {"metric": metric})
         found.append(of.row(f"alpha, {metric}", _value(ours), theirs))
         for end, published in zip((ours.low, ours.high), interval.get(metric, ()), strict=False):
             side = "lower" if end == ours.low else "upper"
@@ -92,15 +92,15 @@ def panel(name: str, votes: rec.Votes, known: dict[str, Any]) -> list[Row]:
         if form == "distance" and labels == 2:
             continue  # the same errors, and the published row is that of the other form
         for statistic, figure in (("error_correlation", "mean_error_corr"), ("effective_judges", "kish")):
-            by_pairs = _value(measure(statistic, judged, draws=0, form=form))
-            ours = _value(measure(statistic, whole, draws=0, form=form))
+            by_pairs = _value(measure(statistic, judged, {"form": form}, draws=0))
+            ours = _value(measure(statistic, whole, {"form": form}, draws=0))
             what = f"{statistic.replace('_', ' ')}, {form}"
             rows.append(of.row(what, ours, known[key][figure], digits=3, note=COMPLETE.format(by_pairs)))
     kappas = pairwise_kappa(votes.votes, weights="quadratic" if labels > 2 else "none")
     theirs = known["pairwise"]["matrix"]
     pairs = [(cast("float", kappas[a][b]), theirs[a][b]) for a in range(len(kappas)) for b in range(a)]
     if tuple(known["pairwise"]["order"]) == votes.judges:
-        rows.append(ours(of.many(f"{known['pairwise']['stat']} of every two judges", pairs, digits=3)))
+        rows.append(by_library(of.many(f"{known['pairwise']['stat']} of every two judges", pairs, digits=3)))
     for form, key in (("full", "dawid_skene"), ("one_coin", "one_coin")):
         found = fitted(votes, form, known["aggregation"][key]["iterations"])
         right = fmean(a == b for a, b in zip(found.labels, votes.gold, strict=True))
@@ -109,10 +109,12 @@ def panel(name: str, votes: rec.Votes, known: dict[str, Any]) -> list[Row]:
                 f"Dawid-Skene, {form}: acc", right, known["aggregation"][key]["acc"], note=f"{found.iterations} steps"
             )
         )
-    share, right = shares(votes)
+    share, was_right = shares(votes)
     rows.append(
         of.row(
-            "calibration error of the vote share", reliability(share, right, bins=BANDS).error, known["ece_vote_share"]
+            "calibration error of the vote share",
+            reliability(share, was_right, bins=BANDS).error,
+            known["ece_vote_share"],
         )
     )
     return rows
@@ -209,10 +211,10 @@ def patients() -> list[Row]:
     ]
     counts = [(float(found.labels.count(label)), known["label_counts"][label]) for label in range(4)]
     return [
-        ours(of.many("prior of each label", list(zip(found.prior, known["prior"], strict=True)))),
-        ours(of.many("confusion of each rater", cells)),
-        ours(of.many("items with each label", counts, digits=0)),
-        ours(of.many("posteriors below 0.99", posterior)),
+        by_library(of.many("prior of each label", list(zip(found.prior, known["prior"], strict=True)))),
+        by_library(of.many("confusion of each rater", cells)),
+        by_library(of.many("items with each label", counts, digits=0)),
+        by_library(of.many("posteriors below 0.99", posterior)),
         of.row("items below 0.99", len(unsure), len(known["posterior_below_0_99"]), digits=0),
     ]
 
@@ -257,15 +259,15 @@ def others() -> list[Row]:
         ),
         of.row(
             "alpha of three people, nominal",
-            _value(measure("krippendorff_alpha", three, metric="nominal")),
+            _value(measure("krippendorff_alpha", three, {"metric": "nominal"})),
             known["pandalm"]["human_krippendorff_nominal"],
         ),
         of.row(
             "alpha of five raters, nominal",
-            _value(measure("krippendorff_alpha", both, metric="nominal")),
+            _value(measure("krippendorff_alpha", both, {"metric": "nominal"})),
             known["pandalm"]["five_raters_alpha"],
         ),
-        ours(of.many("kappa of every two people", pairs)),
+        by_library(of.many("kappa of every two people", pairs)),
     ]
 
 

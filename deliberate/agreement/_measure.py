@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from deliberate.agreement._statistic import Additive, Items, Plan, facts_of, summed, table_of, value_of
@@ -50,7 +51,13 @@ class Measured(Record, frozen=True, kw_only=True):
 
 
 def measure(
-    name: str, items: Items, *, draws: int = 1000, seed: int = 0, confidence: float = 0.95, **params: object
+    name: str,
+    items: Items,
+    params: Mapping[str, object] | None = None,
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
 ) -> Measured:
     """A statistic of the room, by name, with n, missing votes, its tie rule and an interval.
 
@@ -62,17 +69,17 @@ def measure(
     Args:
         name: The statistic's name (``"krippendorff_alpha"``).
         items: Items × raters, None where missing.
+        params: Parameters of the statistic, by name.
         draws: Bootstrap samples; 0: no interval.
         seed: Of the generator that draws them: the same seed gives the same interval.
         confidence: Nominal coverage, above 0 and below 1.
-        params: Parameters of the statistic.
 
     Raises:
         UnknownName: There is no such statistic.
         MissingExtra: numpy is not installed.
         ValueError: Ratings the statistic cannot take.
 
-    >>> found = measure("cohen_kappa", [(0, 0), (1, 1), (1, None), (0, 1)] * 20, weights="none")
+    >>> found = measure("cohen_kappa", [(0, 0), (1, 1), (1, None), (0, 1)] * 20, {"weights": "none"})
     >>> found.value, found.n, found.missing, found.low < 0.4 < found.high
     (0.4, 60, 20, True)
     """
@@ -81,7 +88,7 @@ def measure(
     table = table_of(items, facts=facts, need=name)
     import numpy as np
 
-    plan = facts.plan(table, **params)
+    plan = facts.plan(table, **(params or {}))
     value = value_of(plan, table)
     heard = (~np.isnan(table)).sum(axis=1)
     voted = (~np.isnan(table)).any(axis=0).sum()
@@ -101,7 +108,7 @@ def measure(
     )
 
 
-def sampled(name: str, items: Items, *, draws: int, seed: int, **params: object) -> Array:
+def sampled(name: str, items: Items, params: Mapping[str, object] | None = None, *, draws: int, seed: int) -> Array:
     """A statistic of each bootstrap sample of items; nan where undefined.
 
     The same seed draws the same items, so that two raters of the same items can be compared sample by sample.
@@ -109,9 +116,9 @@ def sampled(name: str, items: Items, *, draws: int, seed: int, **params: object)
     Args:
         name: The statistic's name.
         items: Items × raters, None or nan where missing.
+        params: Parameters of the statistic, by name.
         draws: How many samples.
         seed: Of the generator that draws them.
-        params: Parameters of the statistic.
 
     Raises:
         UnknownName: There is no such statistic.
@@ -120,7 +127,7 @@ def sampled(name: str, items: Items, *, draws: int, seed: int, **params: object)
     """
     facts = facts_of(part("agreement", name))
     table = table_of(items, facts=facts, need=name)
-    return draws_of(facts.plan(table, **params), table, draws=draws, seed=seed)
+    return draws_of(facts.plan(table, **(params or {})), table, draws=draws, seed=seed)
 
 
 def draws_of(plan: Plan, table: Array, *, draws: int, seed: int) -> Array:

@@ -9,6 +9,7 @@ from deliberate.studies._study import Difference, RaterRow, Study
 __all__ = ["answer"]
 
 _MOST_NAMED = 4
+_MOST_BAD = 3
 _LEAST_KAPPA = 0.4
 _MOST_UNREAD = 0.02
 _MOST_FLIPS = 0.15
@@ -16,7 +17,7 @@ _MOST_FLIPS = 0.15
 
 def answer(study: Study) -> str:
     """What to do, and why."""
-    return " ".join(part for part in (_who(study), _apart(study), _panel(study), _not(study)) if part)
+    return " ".join(part for part in (_who(study), _apart(study), _not(study)) if part)
 
 
 def _who(study: Study) -> str:
@@ -26,8 +27,8 @@ def _who(study: Study) -> str:
         return "No judge can be told from chance: kappa is undefined for all of them."
     if ceiling is None:
         return (
-            f"{best.name} agrees best with {study.gold}: kappa {_number(best)} on {best.n} items. "
-            "No judge can be placed in a human range, as no item has labels of two people."
+            f"{best.name} agrees best with {study.gold}, kappa {_number(best)} on {best.n} items; how well people "
+            "agree with each other is unknown, as no item has labels of two."
         )
     inside = [row for row in judges if row.inside]
     humans = f"kappa {ceiling.kappa.value:.2f}" if ceiling.kappa.value is not None else "kappa undefined"
@@ -57,28 +58,13 @@ def _apart(study: Study) -> str:
     return f"{text}; that would take about {_round(nearest.needed)} items{which}."
 
 
-def _panel(study: Study) -> str:
-    panel = next((row for row in study.rows if row.kind == "panel"), None)
-    best = study.judges[0]
-    if panel is None or panel.kappa.value is None or best.kappa.value is None:
-        return ""
-    way = "better than" if panel.kappa.value > best.kappa.value + 0.005 else "no better than"
-    if panel.kappa.value < best.kappa.value - 0.02:
-        way = "worse than"
-    worth = f", worth {study.effective.value:.1f} independent ones" if study.effective.value is not None else ""
-    return f"The panel of all {len(study.judges)}{worth}, is {way} {best.name} alone ({panel.kappa.value:.2f})."
-
-
 def _not(study: Study) -> str:
-    bad: list[str] = []
-    for row in study.judges:
-        why = [*_faults(row)]
-        if why:
-            bad.append(f"{row.name} ({'; '.join(why)})")
+    """Whom not to use, the worst first, each for its first fault."""
+    bad = [f"{row.name} ({why[0]})" for row in reversed(study.judges) if (why := _faults(row))]
     if not bad:
         return ""
-    more = f" and {len(bad) - _MOST_NAMED} more" if len(bad) > _MOST_NAMED else ""
-    return f"Should not be used: {', '.join(bad[-_MOST_NAMED:])}{more}."
+    more = f" and {len(bad) - _MOST_BAD} more" if len(bad) > _MOST_BAD else ""
+    return f"Should not be used: {', '.join(bad[:_MOST_BAD])}{more}."
 
 
 def _faults(row: RaterRow) -> list[str]:

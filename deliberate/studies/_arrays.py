@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 from deliberate.errors import ConfigError, MissingExtra
@@ -27,12 +28,8 @@ def need_stats(need: str) -> None:
     Raises:
         MissingExtra: They are not.
     """
-    try:
-        import numpy as np
-        import scipy.special  # noqa: F401  only whether it is there
-    except ImportError:
-        raise MissingExtra("stats", need=need) from None
-    del np
+    if not all(find_spec(name) for name in ("numpy", "scipy")):
+        raise MissingExtra("stats", need=need)
 
 
 def table_from(items: Sequence[Sequence[float | None]], *, where: str) -> Array:
@@ -96,4 +93,5 @@ def _median(counts: Array) -> Array:
 
     below = np.cumsum(counts, axis=1)
     half = below[:, -1:] / 2
-    return np.argmax(below >= half - _TIED, axis=1).astype(np.float64)
+    found: Array = np.argmax(below >= half - _TIED, axis=1).astype(np.float64)
+    return found

@@ -69,20 +69,20 @@ def _t(said: str, most: int = _LONGEST) -> str:
 
 
 def _svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
+    width = max(width, 8.2 * len(title) + 24)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'role="img" aria-label="{escape(title, quote=True)}" {_FONT}>'
-        f'<rect width="100%" height="100%" fill="#fff"/><text x="10" y="20" font-size="14" font-weight="bold">{escape(title)}</text>'
-        + "".join(parts)
-        + "</svg>"
+        f'<rect width="100%" height="100%" fill="#fff"/>'
+        f'<text x="10" y="20" font-size="14" font-weight="bold">{escape(title)}</text>' + "".join(parts) + "</svg>"
     )
 
 
-def _label(x: float, y: float, said: str, *, anchor: str = "start", most: int = _LONGEST, color: str = "#222") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{_t(said, most)}</text>'
+def _label(x: float, y: float, said: str, *, anchor: str = "start", most: int = _LONGEST) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="#222">{_t(said, most)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, color: str = "#bbb", dash: str = "") -> str:
+def _line(x1: float, y1: float, x2: float, y2: float, color: str = "#bbb", *, dash: str = "") -> str:
     style = f' stroke-dasharray="{dash}"' if dash else ""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}"{style}/>'
 
@@ -106,7 +106,7 @@ def _bars(title: str, rows: Sequence[RaterRow], spans: Sequence[tuple[float, flo
         return left + (value - low) / room * width
 
     bottom = top + 22 * len(rows)
-    parts = []
+    parts: list[str] = []
     for tick in _ticks(low, high):
         parts += [
             _line(x(tick), top, x(tick), bottom, "#ddd"),
@@ -118,7 +118,8 @@ def _bars(title: str, rows: Sequence[RaterRow], spans: Sequence[tuple[float, flo
         color = {"human": "#1b7837", "floor": "#888", "panel": "#762a83", "judge": "#2166ac"}[row.kind]
         parts += [_label(left - 8, y + 4, row.name, anchor="end"), _line(x(span[0]), y, x(span[2]), y, color)]
         parts.append(
-            f'<circle cx="{x(span[1]):.1f}" cy="{y:.1f}" r="4" fill="{color}"><title>{_t(row.name, 200)}: {span[1]:.3f}</title></circle>'
+            f'<circle cx="{x(span[1]):.1f}" cy="{y:.1f}" r="4" fill="{color}">'
+            f"<title>{_t(row.name, 200)}: {span[1]:.3f}</title></circle>"
         )
         parts.append(_label(left + width + 14, y + 4, f"{span[1]:.2f}"))
     parts.append(_label(left + width / 2, bottom + 34, unit, anchor="middle", most=80))
@@ -129,7 +130,7 @@ def _kappas(study: Study) -> str:
     rows = [row for row in study.rows if row.kappa.value is not None]
     if not rows:
         return ""
-    spans = []
+    spans: list[tuple[float, float, float]] = []
     for row in rows:
         value = row.kappa.value or 0.0
         low = value if row.kappa.low is None else row.kappa.low
@@ -215,7 +216,7 @@ def _confusions(study: Study) -> str:
     if not rows or size > 12:  # noqa: PLR2004  more is no picture
         return ""
     cell = max(14.0, min(34.0, 170 / size))
-    block, across = cell * size + 60, 3
+    block, across = max(230.0, cell * size + 60), 3
     parts: list[str] = []
     for at, row in enumerate(rows):
         x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (block + 14)
@@ -252,7 +253,7 @@ def _curve(study: Study) -> str:
     def at(x: float, y: float) -> tuple[float, float]:
         return left + x * side, top + (1 - y) * side
 
-    parts = [_line(*at(0, 0), *at(1, 1), "#999", "4 4")]
+    parts = [_line(*at(0, 0), *at(1, 1), "#999", dash="4 4")]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = at(tick, tick)
         parts += [_line(x, top, x, top + side, "#eee"), _line(left, y, left + side, y, "#eee")]
@@ -269,10 +270,10 @@ def _curve(study: Study) -> str:
     parts.append(
         _label(left + side / 2, top + side + 34, "share of votes for the panel's label", anchor="middle", most=60)
     )
-    parts.append(_label(left + side + 20, top + 20, f"calibration error {found.error:.3f}", most=60))
-    parts.append(_label(left + side + 20, top + 38, "up: how often that label is right", most=60))
-    parts.append(_label(left + side + 20, top + 56, "dashed: share means what it says", most=60))
-    return _svg("Does a unanimous panel mean a right one?", left + side + 240, top + side + 44, parts)
+    parts.append(_label(left + side + 60, top + 20, f"calibration error {found.error:.3f}", most=60))
+    parts.append(_label(left + side + 60, top + 38, "up: how often that label is right", most=60))
+    parts.append(_label(left + side + 60, top + 56, "dashed: share means what it says", most=60))
+    return _svg("Does a unanimous panel mean a right one?", left + side + 300, top + side + 44, parts)
 
 
 def _pareto(study: Study) -> str:
@@ -293,7 +294,8 @@ def _pareto(study: Study) -> str:
     def at(cost: float, kappa: float) -> tuple[float, float]:
         return left + cost / most * width, top + (1 - (kappa - low) / ((high - low) or 1)) * height
 
-    front, best = [], -math.inf
+    front: list[tuple[float, float, str]] = []
+    best = -math.inf
     for cost, kappa, name in sorted(known, key=lambda one: (one[0], -one[1])):
         if kappa > best:
             front.append((cost, kappa, name))

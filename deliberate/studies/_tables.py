@@ -15,15 +15,17 @@ from collections.abc import Sequence
 from deliberate.judging import visible
 from deliberate.studies._study import Estimate, RaterRow, Study
 
-__all__ = ["as_csv", "columns_of", "markdown", "text"]
+__all__ = ["as_csv", "markdown", "tables_of", "text"]
 
 _WIDTH = 79
-_LONGEST = 27
-_SHOWN = 10
 _MOST_ITEMS = 8
 _MOST_RATERS = 10
 _GAP = "  "
 _RISKY = ("=", "+", "-", "@", "\t", "\r")
+_CSV_HEADS = (
+    *("rater", "kind", "n", "missing", "kappa", "kappa_low", "kappa_high", "weights", "exact", "within_one", "bias"),
+    *("inside", "asked", "unread", "self_flip", "order_flip", "length_bias", "latency_seconds", "cost_usd_per_100"),
+)
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#!|~&@])")
 
 
@@ -43,22 +45,23 @@ def text(study: Study) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def columns_of(study: Study) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and rows of both tables in one, as text."""
-    heads = ("rater", *_agreement_heads(study), *_CONDUCT)
-    return heads, [(row.name, *_agreement_cells(row), *_conduct_cells(row)) for row in study.rows]
+def tables_of(study: Study) -> tuple[tuple[tuple[str, ...], list[tuple[str, ...]]], ...]:
+    """Heads and rows of both tables, as text; of conduct, what the votes say."""
+    conduct = [(row.name, *_conduct_cells(row)) for row in study.rows if row.conduct is not None]
+    known = [0, *(at for at in range(1, len(_CONDUCT) + 1) if any(row[at] != "–" for row in conduct))]
+    heads = ("conduct", *_CONDUCT)
+    return (
+        (("agreement", *_agreement_heads(study)), [(row.name, *_agreement_cells(row)) for row in study.rows]),
+        (tuple(heads[at] for at in known), [tuple(row[at] for at in known) for row in conduct]),
+    )
 
 
 def markdown(study: Study) -> str:
     """The tables as Markdown; names are shown and do nothing."""
     made = [f"**{_escaped(study.answer)}**"]
-    for heads, cells in (
-        (("rater", *_agreement_heads(study)), _agreement_cells),
-        (("rater", *_CONDUCT), _conduct_cells),
-    ):
-        rows = [row for row in study.rows if heads[1] != _CONDUCT[0] or row.conduct is not None]
+    for heads, rows in tables_of(study):
         lines = ["| " + " | ".join(heads) + " |", "|" + "|".join(["---", *["---:"] * (len(heads) - 1)]) + "|"]
-        lines += ["| " + " | ".join((_escaped(row.name), *cells(row))) + " |" for row in rows]
+        lines += ["| " + " | ".join((_escaped(row[0]), *row[1:])) + " |" for row in rows]
         made.append("\n".join(lines))
     made.append("\n".join(f"- {_escaped(note)}" for note in _notes(study)))
     return "\n\n".join(made) + "\n"
@@ -68,9 +71,7 @@ def as_csv(study: Study) -> str:
     """One row a rater, numbers unrounded; a name that a spreadsheet would take for a formula is quoted."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        ["rater", "kind", "n", "missing", "kappa", "kappa_low", "kappa_high", "weights", "exact", "within_one", "bias", "inside", "asked", "unread", "self_flip", "order_flip", "length_bias", "latency_seconds", "cost_usd_per_100"]
-    )
+    writer.writerow(_CSV_HEADS)
     for row in study.rows:
         one = row.conduct
         name = f"'{row.name}" if row.name.startswith(_RISKY) else row.name
@@ -123,17 +124,13 @@ def _conduct_cells(row: RaterRow) -> tuple[str, ...]:
 
 
 def _agreement(study: Study) -> str:
-    rows = [(row.name, *_agreement_cells(row)) for row in study.rows]
-    return _table(("agreement", *_agreement_heads(study)), rows)
+    return _table(*tables_of(study)[0])
 
 
 def _conduct(study: Study) -> str:
-    rows = [(row.name, *_conduct_cells(row)) for row in study.rows if row.conduct is not None]
-    known = [at for at in range(1, len(_CONDUCT) + 1) if any(row[at] != "–" for row in rows)]
-    hidden = [_CONDUCT[at - 1] for at in range(1, len(_CONDUCT) + 1) if at not in known]
-    heads = ("conduct", *(_CONDUCT[at - 1] for at in known))
-    made = _table(heads, [(row[0], *(row[at] for at in known)) for row in rows])
-    return made + (f"\n{_wrapped('The votes do not say: ' + ', '.join(hidden) + '.')}" if hidden else "")
+    heads, rows = tables_of(study)[1]
+    hidden = [head for head in _CONDUCT if head not in heads]
+    return _table(heads, rows) + (f"\n{_wrapped('The votes do not say: ' + ', '.join(hidden) + '.')}" if hidden else "")
 
 
 def _strata(study: Study) -> str:
@@ -173,7 +170,13 @@ def _matrix(study: Study) -> str:
 
 
 def _panel(study: Study) -> str:
-    said = [f"alpha of all judges ({study.alpha_metric}) {_estimate(study.alpha)}"]
+    panel = next((row for row in study.rows if row.kind == "panel"), None)
+    best = study.judges[0]
+    said: list[str] = []
+    if panel is not None and panel.kappa.value is not None and best.kappa.value is not None:
+        said.append(f"best single judge on the same labels {best.name}, kappa {best.kappa.value:.2f}")
+        said.append(f"the panel of all {len(study.judges)} {panel.kappa.value:.2f}")
+    said.append(f"alpha of all judges ({study.alpha_metric}) {_estimate(study.alpha)}")
     if study.effective.value is None:
         said.append("effective number of judges unknown (30 labeled items and errors of two judges are needed)")
     else:
@@ -181,7 +184,8 @@ def _panel(study: Study) -> str:
         said.append(f"mean error correlation {study.error_correlation:.2f}")
     if study.vote_correlation is not None:
         said.append(f"mean vote correlation {study.vote_correlation:.2f}")
-    return _wrapped("; ".join(said) + ".")
+    text = "; ".join(said)
+    return _wrapped(f"{text[0].upper()}{text[1:]}.")
 
 
 def _items(study: Study) -> str:
@@ -203,8 +207,7 @@ def _spread(votes: Sequence[str]) -> str:
 
 def _notes(study: Study) -> list[str]:
     return [
-        f"Held against {study.gold}; kappa weights: {study.weights}, over the full scale {study.labels[0]} to "
-        f"{study.labels[-1]}.",
+        f"Kappa weights: {study.weights}, over the full scale {study.labels[0]} to {study.labels[-1]}.",
         f"Interval: {study.interval}. Missing votes are left out, never a category. Ties: {study.ties}.",
         *(f"{note[:1].upper()}{note[1:]}." for note in study.notes),
     ]

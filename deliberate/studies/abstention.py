@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
+
 from deliberate.errors import ConfigError
 from deliberate.studies._arrays import need_stats
 from deliberate.types import Record
@@ -22,15 +24,15 @@ class Threshold(Record, frozen=True, kw_only=True):
         n: Labeled items; ``kept``: at or above the threshold.
     """
 
-    threshold: float | None
-    coverage: float
-    risk: float | None
-    bound: float | None
+    threshold: float | None = None
+    coverage: float = 0.0
+    risk: float | None = None
+    bound: float | None = None
     target: float
     delta: float
     n: int
-    kept: int
-    reason: str
+    kept: int = 0
+    reason: str = ""
 
 
 def clopper_pearson(hits: int, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -100,18 +102,8 @@ def threshold_for(
         raise ConfigError(f"target {target}, delta {delta}", where="threshold_for", expected="both between 0 and 1")
     shares, wrong = np.asarray(confidence, dtype=np.float64), ~np.asarray(right, dtype=np.bool_)
     fewest = math.ceil(math.log(delta) / math.log1p(-target))
-    found = Threshold(
-        threshold=None,
-        coverage=0.0,
-        risk=None,
-        bound=None,
-        target=target,
-        delta=delta,
-        n=len(shares),
-        kept=0,
-        reason="",
-    )
-    why = f"{len(shares)} labeled items are too few: {fewest} without an error are needed"
+    refused = Threshold(target=target, delta=delta, n=len(shares))
+    found, why = refused, f"{len(shares)} labeled items are too few: {fewest} without an error are needed"
     for level in np.unique(shares)[::-1]:
         kept = shares >= level
         count, errors = int(kept.sum()), int((kept & wrong).sum())
@@ -121,27 +113,12 @@ def threshold_for(
         if bound > target:
             why = f"at {level:g} and above {errors} of {count} are wrong: the risk may be {bound:.3f}, above {target:g}"
             break
-        found = Threshold(
+        found = msgspec.structs.replace(
+            refused,
             threshold=float(level),
             coverage=count / len(shares),
             risk=errors / count,
             bound=bound,
-            target=target,
-            delta=delta,
-            n=len(shares),
             kept=count,
-            reason="",
         )
-    if found is None:
-        return Threshold(
-            threshold=None,
-            coverage=0.0,
-            risk=None,
-            bound=None,
-            target=target,
-            delta=delta,
-            n=len(shares),
-            kept=0,
-            reason=f"refused: {why}",
-        )
-    return found
+    return found if found.kept else msgspec.structs.replace(refused, reason=f"refused: {why}")

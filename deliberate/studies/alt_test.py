@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from deliberate.errors import ConfigError
 from deliberate.studies._arrays import need_stats, table_from
@@ -165,7 +165,7 @@ def _p(differences: Array, epsilon: float) -> float:
     gap = float(differences.mean()) - epsilon
     if not spread:
         return 0.0 if gap < 0 else 1.0
-    return float(stdtr(count - 1, gap / (spread / count**0.5)))
+    return float(cast("float", stdtr(count - 1, gap / (spread / count**0.5))))
 
 
 def _rejected(ps: Sequence[float], q: float) -> list[bool]:

@@ -117,7 +117,7 @@ def _cut(table: VoteTable, cut: float | None) -> VoteTable:
             raise ConfigError("votes are cut only to be held against gold labels of 0 and 1", where="--cut")
         return table
     said = {labels[int(at)] for at in np.unique(table.gold[~np.isnan(table.gold)])}
-    more = len({int(at) for at in np.unique(table.votes[~np.isnan(table.votes)])} | set()) > _FEWEST_ITEMS
+    more = len(np.unique(table.votes[~np.isnan(table.votes)])) > _FEWEST_ITEMS
     if not (said <= {"0", "1"} and table.scale.ordered and more):
         return table
     numbers = np.array([float(label) for label in labels])
@@ -207,8 +207,8 @@ class _Maker:
 
         return np.column_stack([self.table.votes, self.truth.whole])
 
-    def _measured(self, name: str, votes: Array, **params: object) -> Estimate:
-        found = measure(name, _rows(votes), draws=self.draws if len(votes) else 0, seed=self.seed, **params)
+    def _measured(self, name: str, votes: Array, **params: str) -> Estimate:
+        found = measure(name, _rows(votes), params, draws=self.draws, seed=self.seed)
         return Estimate(value=found.value, low=found.low, high=found.high)
 
     def _kappa(self, name: str, votes: Sequence[Array], golds: Sequence[Array]) -> Estimate:
@@ -219,7 +219,7 @@ class _Maker:
         pairs = [np.column_stack([vote, gold]) for vote, gold in zip(votes, golds, strict=True)]
         values = [kappa(_rows(pair), weights=self.weights) for pair in pairs]
         seen = [
-            sampled("cohen_kappa", _rows(pair), draws=self.draws, seed=self.seed, weights=self.weights)
+            sampled("cohen_kappa", _rows(pair), {"weights": self.weights}, draws=self.draws, seed=self.seed)
             for pair in pairs
         ]
         draws = np.mean(seen, axis=0)
@@ -394,7 +394,7 @@ class _Maker:
         table, whole, labels = self.table, self.truth.whole, self.table.scale.labels
         wrong = ((table.votes != whole[:, None]) & ~np.isnan(table.votes)).sum(axis=1)
         wrong = np.where(np.isnan(whole), 0, wrong)
-        order = np.lexsort((np.arange(len(wrong)), -wrong))[:_MOST_LISTED]
+        order = [int(at) for at in np.lexsort((np.arange(len(wrong)), -wrong))[:_MOST_LISTED]]
         return tuple(
             Disagreement(
                 item=table.items[at],

@@ -75,7 +75,8 @@ def corrected_mean(
     if len(labeled) < _FEWEST or not unlabeled:
         what = f"{len(labeled)} labeled items and {len(unlabeled)} others"
         raise ConfigError(what, where="corrected_mean", expected=f"at least {_FEWEST} human labels, and items without")
-    y, f = np.array(labeled, dtype=np.float64).T
+    pairs = np.array(labeled, dtype=np.float64)
+    y, f = pairs[:, 0], pairs[:, 1]
     rest = np.asarray(unlabeled, dtype=np.float64)
     n, others = len(y), len(rest)
     spread = float(np.concatenate([f, rest]).var(ddof=1))

@@ -11,10 +11,10 @@ import gzip
 import io
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import msgspec
 
@@ -182,14 +182,20 @@ class Gathered:
         if names.gold and at not in self.gold:
             self.gold[at] = self.labels.code(row.get(names.gold), line, self.where)
         if names.human and at not in self.lists:
-            found = row.get(names.human)
-            if not isinstance(found, list):
-                found = msgspec.json.decode(str(found)) if found else []
-            self.lists[at] = tuple(self.labels.code(one, line, self.where) for one in cast("list[object]", found))
+            listed = self._list(row.get(names.human), line)
+            self.lists[at] = tuple(self.labels.code(one, line, self.where) for one in listed)
         if names.length and at not in self.length and row.get(names.length) not in {None, ""}:
             value = row[names.length]
             number = _number(value)
             self.length[at] = float(len(str(value))) if math.isnan(number) else number
+
+    def _list(self, value: object, line: int) -> list[object]:
+        """A list, or the JSON of one."""
+        try:
+            return msgspec.convert(msgspec.json.decode(value) if isinstance(value, str) else value or [], list[object])
+        except msgspec.MsgspecError:
+            where, expected = f"{self.where}:{line}", "a list of votes, as in [2, 3, 2]"
+            raise ConfigError(f"column {self.columns.human!r}", where=where, expected=expected) from None
 
     def _needed(self, row: Mapping[str, object], name: str, line: int) -> str:
         found = row.get(name)
@@ -398,15 +404,15 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
+def _opened(path: Path) -> Generator[IO[bytes]]:
     try:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
-            yield cast("io.BufferedIOBase", file)
+            yield cast("IO[bytes]", file)
     except (OSError, EOFError) as error:
         raise ConfigError(f"cannot be read: {error}", where=str(path)) from None
 
 
-def _json_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _json_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     decoder = msgspec.json.Decoder(dict[str, object])
     for number, line in enumerate(file, start=1):
         if line.strip():
@@ -417,7 +423,7 @@ def _json_lines(file: Iterable[bytes], where: str) -> Iterator[tuple[int, Mappin
                 raise ConfigError(str(error), where=f"{where}:{number}", expected=expected) from None
 
 
-def _csv(file: io.BufferedIOBase, where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _csv(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     reader = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
     try:
         for row in reader:

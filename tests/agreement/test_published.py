@@ -101,7 +101,7 @@ def test_reach_says_what_is_near() -> None:
         (lambda: gwet_ac1([(0, 4)], levels=4), "whole positions from 0 to 3"),
         (lambda: gwet_ac1([(0, 0.5)]), "whole positions"),
         (lambda: gwet_ac2([(0, 1)], weights="cubic"), "expected one of: none, linear"),  # type: ignore[arg-type]
-        (lambda: measure("error_correlation", [(0, 1, 1)], form="cubic"), "expected one of: wrong, distance"),
+        (lambda: measure("error_correlation", [(0, 1, 1)], {"form": "cubic"}), "expected one of: wrong, distance"),
     ],
 )
 def test_what_a_statistic_cannot_take_is_named(call: Callable[[], object], message: str) -> None:
@@ -124,7 +124,7 @@ def test_without_numpy_one_line_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_a_measure_without_draws_has_no_interval_and_says_so() -> None:
-    found = measure("krippendorff_alpha", UNITS, draws=0, metric="nominal")
+    found = measure("krippendorff_alpha", UNITS, {"metric": "nominal"}, draws=0)
     assert (found.low, found.high, found.interval) == (None, None, "")
     assert (found.n, found.missing, found.raters) == (11, 7, 4)
 
