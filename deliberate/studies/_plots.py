@@ -137,7 +137,7 @@ def _kappas(study: Study) -> str:
         high = value if row.kappa.high is None else row.kappa.high
         spans.append((low, value, high))
     return _bars(
-        _KAPPA_TITLE, rows, spans, f"kappa ({study.weights} weights), 95 % interval; 0 is chance, 1 always alike"
+        _KAPPA_TITLE, rows, spans, f"kappa, weights {study.weights}, 95 % interval; 0 is chance, 1 always alike"
     )
 
 
@@ -216,11 +216,11 @@ def _confusions(study: Study) -> str:
     if not rows or size > 12:  # noqa: PLR2004  more is no picture
         return ""
     cell = max(14.0, min(34.0, 170 / size))
-    block, across = max(230.0, cell * size + 60), 3
+    block, high, across = max(250.0, cell * size + 60), cell * size + 60, 3
     parts: list[str] = []
     for at, row in enumerate(rows):
-        x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (block + 14)
-        parts.append(_label(x0, y0 + 10, row.name, most=28))
+        x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (high + 14)
+        parts.append(_label(x0, y0 + 10, row.name, most=38))
         most = max(1, *(count for line in row.confusion for count in line))
         for r, line in enumerate(row.confusion):
             parts.append(_label(x0 + 32, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=5))
@@ -241,7 +241,7 @@ def _confusions(study: Study) -> str:
             )
     lines = -(-len(rows) // across)
     title = "Where do judges differ from people? (rows: people, columns: votes)"
-    return _svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (block + 14), parts)
+    return _svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (high + 14), parts)
 
 
 def _curve(study: Study) -> str:

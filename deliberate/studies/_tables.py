@@ -267,4 +267,4 @@ def _estimate(found: Estimate, *, digits: int = 2) -> str:
 
 
 def _escaped(said: str) -> str:
-    return _MARKS.sub(r"\\\1", " ".join(visible(said).split()))
+    return _MARKS.sub(lambda found: f"&#{ord(found[1])};", " ".join(visible(said).split()))

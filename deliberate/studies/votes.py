@@ -12,7 +12,7 @@ import io
 import math
 from array import array
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -225,8 +225,9 @@ def read_votes(
     """
     need_stats("compare")
     found = Gathered(columns or Columns(), where=str(path), humans=humans)
-    for line, row in _rows(path):
-        found.add(row, line)
+    with closing(_rows(path)) as rows:
+        for line, row in rows:
+            found.add(row, line)
     return table_of_rows(found, scale=scale)
 
 
@@ -390,7 +391,7 @@ def _whole(value: object) -> int:
 # --- files -----------------------------------------------------------------------------------------
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _rows(path: Path) -> Generator[tuple[int, Mapping[str, object]]]:
     """Line numbers and rows."""
     ending = path.name.removesuffix(".gz").rsplit(".", 1)[-1].lower()
     readers = {"jsonl": _json_lines, "ndjson": _json_lines, "csv": _csv}
@@ -424,12 +425,13 @@ def _json_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str,
 
 
 def _csv(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
-    reader = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
-    try:
-        for row in reader:
-            yield reader.line_num, cast("Mapping[str, object]", row)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ConfigError(str(error), where=f"{where}:{reader.line_num}") from None
+    with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as decoded:
+        reader = csv.DictReader(decoded)
+        try:
+            for row in reader:
+                yield reader.line_num, cast("Mapping[str, object]", row)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ConfigError(str(error), where=f"{where}:{reader.line_num}") from None
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
