@@ -73,8 +73,6 @@ def speed() -> Iterator[tuple[str, str, str]]:
         f"{matrix:.3f}",
         f"scikit-learn {slow:.2f}: {slow / matrix:.0f} times ours",
     )
-    ends = timed(lambda: [measure("cohen_kappa", both[:, pair]) for pair in combinations(range(both.shape[1]), 2)])
-    yield f"the same with 1000 bootstrap samples each, {size}", f"{ends:.1f}", "at most 20"
 
 
 # --- coverage --------------------------------------------------------------------------------------

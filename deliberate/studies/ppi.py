@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from deliberate.errors import ConfigError
 from deliberate.studies._arrays import need_stats
 from deliberate.types import Record
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
 __all__ = ["Corrected", "corrected_mean"]
 
 _FEWEST = 10
+_ADDED = 0.5
 
 
 class Corrected(Record, frozen=True, kw_only=True):
@@ -54,14 +63,17 @@ def corrected_mean(
         labeled: Human label and judge's score of each labeled item, drawn at random from all; at least 10.
         unlabeled: The judge's score of each other item.
         confidence: Nominal coverage of the intervals, above 0 and below 1.
-        bounds: The lowest and highest possible value; intervals end there.
+        bounds: The lowest and highest possible value. Intervals end there, and half an item of each of the four kinds
+            (label and judge at either end) is added to them: errors of a good judge are few and all on one side, and an
+            interval that has seen none of the other kind is too narrow.
 
     Raises:
         MissingExtra: scipy is not installed.
         ConfigError: Fewer than 10 human labels, or no other item.
 
     Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453, eq. 4 and example 6.1; Angelopoulos et al. (2023),
-    doi:10.1126/science.adi6000. The quantile is Student's with n − 1 degrees of freedom, as labels are few.
+    doi:10.1126/science.adi6000. The quantile is Student's with n − 1 degrees of freedom, as labels are few; half
+    items: Agresti and Min (2005), doi:10.1002/sim.1781.
 
     >>> seen = [(1, 1), (1, 1), (0, 1), (0, 0), (1, 1), (0, 0), (1, 0), (0, 0), (1, 1), (0, 0)]
     >>> found = corrected_mean(seen, [1, 1, 0, 1, 1, 0, 1, 1, 0, 1] * 10, bounds=(0, 1))
@@ -82,27 +94,40 @@ def corrected_mean(
     spread = float(np.concatenate([f, rest]).var(ddof=1))
     weight = 0.0 if not spread else float(np.clip(np.cov(y, f)[0, 1] / ((1 + n / others) * spread), 0.0, 1.0))
     left = y - weight * f
-    value = weight * float(rest.mean()) + float(left.mean())
     reach = float(stdtrit(n - 1, (1 + confidence) / 2))
-    error = reach * float(
-        np.sqrt(weight**2 * (rest.var(ddof=1) if others > 1 else spread) / others + left.var(ddof=1) / n)
-    )
-    alone = reach * float(np.sqrt(y.var(ddof=1) / n))
-    low, high = bounds or (-np.inf, np.inf)
+    ends = bounds or ()
+    judged_spread = weight**2 * float(rest.var(ddof=1) if others > 1 else spread) / others
+    middle, square = _moments(left, [one - weight * other for one in ends for other in ends])
+    error = reach * math.sqrt(judged_spread + square)
+    judged = weight * float(rest.mean())
+    alone, alone_square = _moments(y, [*ends, *ends])
+    apart = reach * math.sqrt(alone_square)
+    low, high = bounds or (-math.inf, math.inf)
 
     def within(number: float) -> float:
         return float(np.clip(number, low, high))
 
     return Corrected(
-        value=within(value),
-        low=within(value - error),
-        high=within(value + error),
+        value=within(judged + float(left.mean())),
+        low=within(judged + middle - error),
+        high=within(judged + middle + error),
         judged=float(np.concatenate([f, rest]).mean()),
         labeled=float(y.mean()),
-        labeled_low=within(float(y.mean()) - alone),
-        labeled_high=within(float(y.mean()) + alone),
+        labeled_low=within(alone - apart),
+        labeled_high=within(alone + apart),
         weight=weight,
         n=n,
         unlabeled=others,
         confidence=confidence,
     )
+
+
+def _moments(seen: Array, added: Sequence[float]) -> tuple[float, float]:
+    """Mean and its squared standard error, with half an item of each kind added."""
+    import numpy as np
+
+    every = np.concatenate([seen, np.asarray(added, dtype=np.float64)])
+    times = np.concatenate([np.ones(len(seen)), np.full(len(added), _ADDED)])
+    total = float(times.sum())
+    middle = float(times @ every) / total
+    return middle, float(times @ (every - middle) ** 2) / (total if added else total - 1) / total
