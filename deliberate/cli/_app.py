@@ -123,7 +123,15 @@ def redecide(
 @app.command()
 def compare(
     ctx: typer.Context,
-    votes: Annotated[Path, typer.Argument(help="One vote a row: .jsonl, .csv (or .gz), .parquet.", metavar="VOTES")],
+    votes: Annotated[
+        Path | None, typer.Argument(help="One vote a row: .jsonl, .csv (or .gz), .parquet.", metavar="[VOTES]")
+    ] = None,
+    ledger: LedgerFlag = None,
+    run: Annotated[list[str] | None, typer.Option(help="Of the ledger: this run; else all.", metavar="RUN")] = None,
+    panels: Annotated[bool, typer.Option("--panels", help="Which panels are worth their cost.")] = False,
+    stand_in: Annotated[
+        str | None, typer.Option(help="Alternative Annotator Test; people are: expert, skilled, crowd.", metavar="WHO")
+    ] = None,
     scale: Annotated[
         str | None, typer.Option(help="brackets, ordinal:0..3, binary or pairwise; else told from the votes.")
     ] = None,

@@ -155,7 +155,8 @@ def _options(table: Array, truth: Array, weights: Weights, most_seats: int) -> l
     """Seats and rule of every panel that is tried; one judge needs no rule."""
     alone = [_kappa(table[:, at], truth, weights) for at in range(table.shape[1])]
     order = sorted(range(len(alone)), key=lambda at: (-alone[at], at))
-    found: list[tuple[list[int], Choice]] = [([at], "plurality") for at in sorted(order)]
+    found: list[tuple[list[int], Choice]] = []
+    found += [([at], _RULES[0]) for at in sorted(order)]
     for size in range(2, min(most_seats, len(order)) + 1):
         room = _MOST_PANELS // most_seats
         kept = next(count for count in range(len(order), size - 1, -1) if count == size or comb(count, size) <= room)
@@ -167,7 +168,7 @@ def _kappa(votes: Array, truth: Array, weights: Weights) -> float:
     """Kappa; below any where it is undefined."""
     import numpy as np
 
-    found = cohen_kappa(np.column_stack([votes, truth]), weights=weights)  # type: ignore[arg-type]
+    found = cohen_kappa(np.column_stack([votes, truth]), weights=weights)
     return -2.0 if found is None else found
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from deliberate.errors import ConfigError, MissingExtra
 from deliberate.studies._arrays import need_stats
-from deliberate.types import BRACKETS, Record, bracket_of
+from deliberate.types import BRACKETS, Record, Verdict, bracket_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Columns", "Gathered", "Scale", "VoteTable", "read_votes", "scale_of", "table_of_rows"]
+__all__ = ["Columns", "Gathered", "Scale", "VoteTable", "read_votes", "rows_of", "scale_of", "table_of_rows"]
 
 _MOST_LABELS = 1000
 _MOST_INFERRED = 12
@@ -177,6 +177,17 @@ class Gathered:
         self.dollars.append(_number(row.get(names.cost)))
         self._of_item(row, at, line)
 
+    def read(self, path: Path) -> None:
+        """Takes every row of a file.
+
+        Raises:
+            ConfigError: It cannot be read, or a column is missing.
+            MissingExtra: duckdb is not installed, for Parquet.
+        """
+        with closing(_rows(path)) as rows:
+            for line, row in rows:
+                self.add(row, line)
+
     def _of_item(self, row: Mapping[str, object], at: int, line: int) -> None:
         names = self.columns
         if names.gold and at not in self.gold:
@@ -225,10 +236,23 @@ def read_votes(
     """
     need_stats("compare")
     found = Gathered(columns or Columns(), where=str(path), humans=humans)
-    with closing(_rows(path)) as rows:
-        for line, row in rows:
-            found.add(row, line)
+    found.read(path)
     return table_of_rows(found, scale=scale)
+
+
+def rows_of(verdict: Verdict) -> Iterator[Mapping[str, object]]:
+    """The votes of a verdict as rows: the item is the digest of the case, seats of one model are told apart by name."""
+    models = [vote.seat.judge.model for vote in verdict.votes]
+    for vote in verdict.votes:
+        judge, usage = vote.seat.judge, vote.answer.usage
+        yield {
+            "item": verdict.digests["case"],
+            "rater": judge.model if models.count(judge.model) == 1 else f"{judge.model} ({vote.seat.name})",
+            "kind": "human" if judge.human else "model",
+            "vote": None if vote.ballot is None else vote.ballot.bracket.label.lower(),
+            "latency_seconds": None if judge.human else vote.answer.latency_seconds,
+            "cost_usd": None if judge.human else usage.cost_usd,
+        }
 
 
 def table_of_rows(found: Gathered, *, scale: str | None = None) -> VoteTable:

@@ -129,6 +129,11 @@ def test_a_measure_without_draws_has_no_interval_and_says_so() -> None:
     assert (found.n, found.missing, found.raters) == (11, 7, 4)
 
 
+def test_no_items_have_no_value_and_no_interval() -> None:
+    found = measure("spearman", [])
+    assert (found.value, found.low, found.n) == (None, None, 0)
+
+
 def test_an_interval_that_is_undefined_too_often_is_none() -> None:
     rare: Sequence[Sequence[int]] = [(0, 0)] * 3 + [(1, 1)]
     found = measure("cohen_kappa", rare)

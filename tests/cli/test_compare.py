@@ -53,3 +53,46 @@ def test_what_is_wrong_is_said_in_one_line(here: Here, votes: Path, more: tuple[
     assert found.code == 2
     assert message in found.err
     assert len(found.err.splitlines()) == 1
+
+
+def test_panels_worth_their_cost_stand_beside_the_best_single_judge(here: Here, votes: Path) -> None:
+    found = here("compare", str(votes), "--gold", "right", "--panels")
+    assert found.code == 0, found.err
+    assert "best single judge on the same labels: m/tame" in found.out
+
+
+def test_whether_a_judge_may_stand_in_for_a_person(here: Here, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [f'q{at},{who},{at % 2},"[{at % 2}, {at % 2}, {int(at % 9 > 4)}]"' for at in range(90) for who in ("m/x",)]
+    path.write_text("item,rater,vote,people\n" + "\n".join(rows))
+    found = here("compare", str(path), "--humans", "people", "--stand-in", "skilled")
+    assert found.code == 0, found.err
+    assert "Alternative Annotator Test, epsilon 0.15 (skilled)" in found.out
+    assert "yes  wins 1.00" in found.out
+
+
+def test_votes_of_a_ledger_are_held_against_labels_from_a_file(here: Here, tmp_path: Path) -> None:
+    ledger = tmp_path / "runs.db"
+    labels: list[str] = []
+    for at in range(4):
+        (tmp_path / "output.txt").write_text(f"output {at}")
+        panel = (
+            "--judge",
+            f"scripted/{'good' if at % 2 else 'poor'}:{70 if at % 2 else 10}",
+            "--judge",
+            "scripted/fair:40",
+        )
+        made = here("ask", str(tmp_path / "output.txt"), *panel, "--ledger", str(ledger), "--json")
+        labels.append(f"{made.json['digests']['case']},ann,human,{'good' if at % 2 else 'poor'}")
+    path = tmp_path / "labels.csv"
+    path.write_text("item,rater,kind,vote\n" + "\n".join(labels))
+    found = here("compare", str(path), "--ledger", str(ledger), "--json")
+    assert found.code == 0, found.err
+    assert found.json["n"] == 4
+    fair = next(row for row in found.json["rows"] if row["name"] == "scripted/fair:40")
+    assert (fair["n"], fair["exact"]) == (4, 0)
+
+
+def test_neither_votes_nor_ledger_or_none_that_exists_is_named(here: Here, tmp_path: Path) -> None:
+    assert "a file of votes, or --ledger FILE" in here("compare").err
+    assert "there is no ledger" in here("compare", "--ledger", str(tmp_path / "none.db")).err

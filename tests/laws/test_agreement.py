@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from deliberate.agreement import Facts, facts_of, measure
 from deliberate.plugins import names, part
+from tests.laws._draws import looking
 
 np = pytest.importorskip("numpy")
 
@@ -47,6 +48,7 @@ def items_for(facts: Facts, data: st.DataObject, *, least: int = 1) -> list[list
     return data.draw(rows, label="items") * data.draw(st.sampled_from((1, 1, 31)), label="times")
 
 
+@looking(0.4)
 @given(data=st.data())
 def test_it_stays_within_the_bounds_it_declares(statistic: Statistic, facts: Facts, data: st.DataObject) -> None:
     value = statistic(items_for(facts, data))
@@ -55,6 +57,7 @@ def test_it_stays_within_the_bounds_it_declares(statistic: Statistic, facts: Fac
         assert facts.most is None or value <= facts.most + 1e-12
 
 
+@looking(0.4)
 @given(labels=st.lists(st.integers(0, 3), min_size=2, max_size=6), raters=st.integers(2, 5))
 def test_at_perfect_agreement_it_has_its_declared_value(
     statistic: Statistic, facts: Facts, labels: list[int], raters: int
@@ -74,6 +77,7 @@ def test_at_chance_it_has_its_declared_value(statistic: Statistic, facts: Facts)
         assert value == pytest.approx(facts.chance, abs=0.02)
 
 
+@looking(0.4)
 @given(labels=st.lists(VOTES, max_size=6))
 def test_one_rater_alone_neither_agrees_nor_disagrees(
     statistic: Statistic, facts: Facts, labels: list[int | None]
@@ -87,6 +91,7 @@ def test_nothing_at_all_is_undefined(statistic: Statistic) -> None:
     assert statistic([[None, None]]) is None
 
 
+@looking(0.4)
 @given(data=st.data())
 def test_a_rater_who_never_voted_changes_nothing(statistic: Statistic, facts: Facts, data: st.DataObject) -> None:
     if facts.raters is None:
@@ -94,6 +99,7 @@ def test_a_rater_who_never_voted_changes_nothing(statistic: Statistic, facts: Fa
         assert statistic([[None, *item] for item in items]) == pytest.approx(statistic(items), abs=1e-12)
 
 
+@looking(0.4)
 @given(data=st.data())
 def test_an_item_nobody_rated_changes_nothing(statistic: Statistic, facts: Facts, data: st.DataObject) -> None:
     items = items_for(facts, data)
@@ -101,6 +107,7 @@ def test_an_item_nobody_rated_changes_nothing(statistic: Statistic, facts: Facts
     assert statistic([*items, nobody]) == pytest.approx(statistic(items), abs=1e-12)
 
 
+@looking(0.4)
 @given(data=st.data(), chance=st.randoms(use_true_random=False))
 def test_the_order_of_items_and_raters_does_not_count(
     statistic: Statistic, facts: Facts, data: st.DataObject, chance: Random
@@ -113,6 +120,7 @@ def test_the_order_of_items_and_raters_does_not_count(
     assert statistic(other) == pytest.approx(statistic(items), abs=1e-9)
 
 
+@looking(0.4)
 @given(data=st.data())
 def test_measured_it_says_how_many_items_and_missing_votes(name: str, facts: Facts, data: st.DataObject) -> None:
     items = items_for(facts, data, least=2)

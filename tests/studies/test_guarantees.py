@@ -75,7 +75,7 @@ def test_a_judge_that_is_right_outweighs_two_that_err_together() -> None:
     gold = [at % 2 for at in range(40)]
     votes = [(label, 1 - label if at % 3 else label, 1 - label if at % 3 else label) for at, label in enumerate(gold)]
     found = anchor_weights(votes, gold, levels=2, judges=("good", "bad", "worse"))
-    assert found.learnt
+    assert found.learnt is True
     assert found.weights[1:] == (0, 0), "worse than chance: floor 0"
     assert found.after == 1 > found.before
     assert (found.best, found.best_right) == ("good", 1)
@@ -84,7 +84,7 @@ def test_a_judge_that_is_right_outweighs_two_that_err_together() -> None:
 
 def test_below_twenty_anchors_all_weigh_the_same() -> None:
     found = anchor_weights([(0, 1, 1)] * 19, [0] * 19, levels=2)
-    assert not found.learnt
+    assert found.learnt is False
     assert found.weights == (1, 1, 1)
     assert found.before == found.after == 0
     assert "below 20 anchors" in found.reason
@@ -92,7 +92,7 @@ def test_below_twenty_anchors_all_weigh_the_same() -> None:
 
 def test_where_no_judge_beats_chance_all_weigh_the_same() -> None:
     found = anchor_weights([(1, None)] * 25, [0] * 25, levels=2)
-    assert not found.learnt
+    assert found.learnt is False
     assert found.missing == 25
     assert found.right == (0, None)
     assert "no judge is better than chance" in found.reason
