@@ -1,11 +1,13 @@
-"""A study as one HTML page, and as the part of it a notebook shows: no script, no request to anywhere."""
+"""A study as one HTML page, and as the part of it a notebook shows: no script, no request to anywhere.
+
+``safe`` marks what is made of escaped parts: the fragment by its own template, pictures by ``_plots._t``.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
 
 from deliberate.judging import visible
 from deliberate.studies._plots import plots
@@ -35,8 +37,8 @@ td:first-child,th:first-child{text-align:left;min-width:12rem;white-space:normal
 .answer{background:#f2f6fb;border-left:4px solid #2166ac;padding:.6rem 1rem}
 figure{margin:1.5rem 0;overflow-x:auto}svg{max-width:100%;height:auto}small{color:#555}
 </style></head><body><h1>{{ title }}</h1>
-{{ fragment }}
-{% for plot in plots %}<figure>{{ plot }}</figure>
+{{ fragment|safe }}
+{% for plot in plots %}<figure>{{ plot|safe }}</figure>
 {% endfor %}
 <h2>Of the panel</h2><ul>
 <li>alpha of all judges ({{ study.alpha_metric }}): {{ number(study.alpha.value) }}
@@ -73,8 +75,8 @@ def page(study: Study, *, title: str = "Which judges to trust") -> str:
     return _template(_PAGE).render(
         study=study,
         title=title,
-        fragment=Markup(fragment(study)),  # noqa: S704  made here, of escaped parts
-        plots=[Markup(one) for one in plots(study)],  # noqa: S704  same
+        fragment=fragment(study),
+        plots=plots(study),
         strata=[row for row in study.rows if row.strata],
         number=_number,
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deliberate.agreement.cohen_kappa import cohen_kappa
 from deliberate.errors import ConfigError
@@ -28,6 +28,13 @@ __all__ = ["Advice", "PanelChoice", "advise"]
 
 _MOST_PANELS = 600
 _FEWEST = 20
+
+
+class _Option(NamedTuple):
+    seats: list[int]
+    rule: Choice
+
+
 _RULES: tuple[Choice, ...] = ("plurality", "median", "mean")
 
 
@@ -151,16 +158,15 @@ def advise(
     )
 
 
-def _options(table: Array, truth: Array, weights: Weights, most_seats: int) -> list[tuple[list[int], Choice]]:
+def _options(table: Array, truth: Array, weights: Weights, most_seats: int) -> list[_Option]:
     """Seats and rule of every panel that is tried; one judge needs no rule."""
     alone = [_kappa(table[:, at], truth, weights) for at in range(table.shape[1])]
     order = sorted(range(len(alone)), key=lambda at: (-alone[at], at))
-    found: list[tuple[list[int], Choice]] = []
-    found += [([at], _RULES[0]) for at in sorted(order)]
+    found: list[_Option] = [_Option([at], "plurality") for at in sorted(order)]
     for size in range(2, min(most_seats, len(order)) + 1):
         room = _MOST_PANELS // most_seats
         kept = next(count for count in range(len(order), size - 1, -1) if count == size or comb(count, size) <= room)
-        found += [(sorted(seats), rule) for seats in combinations(order[:kept], size) for rule in _RULES]
+        found += [_Option(sorted(seats), rule) for seats in combinations(order[:kept], size) for rule in _RULES]
     return found
 
 

@@ -85,7 +85,7 @@ def test_a_judge_that_is_right_outweighs_two_that_err_together() -> None:
 def test_below_twenty_anchors_all_weigh_the_same() -> None:
     found = anchor_weights([(0, 1, 1)] * 19, [0] * 19, levels=2)
     assert found.learnt is False
-    assert found.weights == (1, 1, 1)
+    assert list(found.weights) == [1, 1, 1]
     assert found.before == found.after == 0
     assert "below 20 anchors" in found.reason
 
@@ -94,7 +94,7 @@ def test_where_no_judge_beats_chance_all_weigh_the_same() -> None:
     found = anchor_weights([(1, None)] * 25, [0] * 25, levels=2)
     assert found.learnt is False
     assert found.missing == 25
-    assert found.right == (0, None)
+    assert list(found.right) == [0, None]
     assert "no judge is better than chance" in found.reason
 
 
