@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from deliberate.errors import DeliberateError
     from deliberate.evaluators import combine, evaluator
     from deliberate.protocols import redecide
+    from deliberate.studies.live import compare
     from deliberate.types import Bracket, Case, Evaluation, Gate, Judge, Panel, Rules, Seat, Verdict
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Session",
     "Verdict",
     "combine",
+    "compare",
     "evaluate",
     "evaluator",
     "judge",
@@ -40,6 +42,7 @@ _HOMES = {
     "deliberate.errors": ("DeliberateError",),
     "deliberate.evaluators": ("combine", "evaluator"),
     "deliberate.protocols": ("redecide",),
+    "deliberate.studies.live": ("compare",),
     "deliberate.types": ("Bracket", "Case", "Evaluation", "Gate", "Judge", "Panel", "Rules", "Seat", "Verdict"),
 }
 

@@ -128,6 +128,13 @@ def compare(
     ] = None,
     ledger: LedgerFlag = None,
     run: Annotated[list[str] | None, typer.Option(help="Of the ledger: this run; else all.", metavar="RUN")] = None,
+    judge: Annotated[list[str] | None, typer.Option(help="A model to ask about each item.", metavar="MODEL")] = None,
+    rubric: Annotated[str, typer.Option(help="How these judge: a rubric's name or folder.")] = "general",
+    repeat: Annotated[int, typer.Option(help="How often each is asked about each item.", min=1)] = 1,
+    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="How many calls; nothing is asked.")] = False,
     panels: Annotated[bool, typer.Option("--panels", help="Which panels are worth their cost.")] = False,
     stand_in: Annotated[
         str | None, typer.Option(help="Alternative Annotator Test; people are: expert, skilled, crowd.", metavar="WHO")
@@ -159,7 +166,7 @@ def compare(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Says which judges agree with people, from recorded votes."""
+    """Says which judges agree with people: from recorded votes, a ledger, or asked live."""
     _call(ctx, "_compare", "compare")
 
 

@@ -1,4 +1,4 @@
-"""``compare``: judges held against people, from a file of votes, a ledger, or both."""
+"""``compare``: judges held against people, from a file of votes, from a ledger, or asked live."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
 from deliberate.cli._exits import say
+from deliberate.cli._read import addresses
 from deliberate.cli._table import print_json, print_lines, print_rows
+from deliberate.engine import Session
 from deliberate.errors import ConfigError
 from deliberate.gates import verdicts_of
 from deliberate.ledger import read_ledger
@@ -22,8 +24,9 @@ from deliberate.studies._tables import as_csv, markdown, text
 from deliberate.studies.advice import PanelChoice, advise
 from deliberate.studies.alt_test import EPSILON, alt_test
 from deliberate.studies.compare import compare_votes
-from deliberate.studies.votes import Columns, Gathered, VoteTable, rows_of, table_of_rows
-from deliberate.types import Evaluation
+from deliberate.studies.live import ask_judges, cases_in
+from deliberate.studies.votes import OWN, Columns, Gathered, VoteTable, rows_of, table_of_rows
+from deliberate.types import Evaluation, Panel
 
 __all__ = ["compare"]
 
@@ -52,20 +55,20 @@ async def compare(
     seed: int,
     out: list[Path] | None,
     as_json: bool,
-    **columns: str,
+    **flags: Any,  # noqa: ANN401  columns, and those of asking: as `_app` declares them
 ) -> int:
     """Reads votes, compares, prints and writes."""
     for path in out or []:
         if path.suffix not in _FORMS:
             raise ConfigError(f"unknown ending {path.suffix!r}", where=f"-o {path}", expected=", ".join(_FORMS))
-    if votes is None and ledger is None:
-        raise ConfigError("no votes named", where="VOTES", expected="a file of votes, or --ledger FILE")
     who = _one_of(stand_in, "--stand-in", tuple(EPSILON))
-    gathered = Gathered(Columns(human=humans, **columns), where=str(votes or ledger), humans=tuple(human or ()))
-    if ledger is not None:
-        await _heard(gathered, ledger, run or [])
-    if votes is not None:
-        gathered.read(votes)
+    gathered = Gathered(
+        msgspec.convert({"human": humans, **{name: flags.pop(name) for name in _COLUMNS}}, Columns),
+        where=str(votes or ledger),
+        humans=tuple(human or ()),
+    )
+    if not await _gather(gathered, votes, ledger=ledger, run=run or (), **flags):
+        return 0
     table = table_of_rows(gathered, scale=scale)
     study = compare_votes(
         table,
@@ -88,6 +91,44 @@ async def compare(
     return 0
 
 
+_COLUMNS = tuple(name for name in Columns.__struct_fields__ if name != "human")
+
+
+async def _gather(
+    gathered: Gathered,
+    votes: Path | None,
+    *,
+    ledger: Path | None,
+    run: Sequence[str],
+    judge: list[str] | None,
+    rubric: str,
+    repeat: int,
+    max_cost: float | None,
+    replay: Path | None,
+    api_base: list[str] | None,
+    dry_run: bool,
+) -> bool:
+    """All votes there are to be had; whether there is anything to compare."""
+    if votes is not None:
+        gathered.read(votes)
+    if not judge:
+        if ledger is not None:
+            await _heard(gathered, ledger, run)
+        elif votes is None:
+            raise ConfigError("no votes named", where="VOTES", expected="a file of votes, or --ledger FILE")
+        return True
+    if votes is None:
+        raise ConfigError("no items to ask about", where="VOTES", expected="people's votes with a column 'output'")
+    cases = cases_in(votes, columns=gathered.columns)
+    panel = Panel.of(*(one for one in judge for _ in range(repeat)), rubric=rubric)
+    say(f"{len(cases)} items × {len(judge)} judges × {repeat}: {len(cases) * len(panel.voters)} calls")
+    if dry_run:
+        return False
+    async with Session(ledger=ledger, max_cost_usd=max_cost, replay=replay, api_base=addresses(api_base)) as session:
+        await ask_judges(gathered, cases, session=session, panel=panel)
+    return True
+
+
 async def _heard(gathered: Gathered, ledger: Path, runs: Sequence[str]) -> None:
     """The votes of every verdict in a ledger, or in some of its runs."""
     if not ledger.exists():
@@ -102,7 +143,7 @@ async def _heard(gathered: Gathered, ledger: Path, runs: Sequence[str]) -> None:
                     for verdict in verdicts_of(msgspec.json.decode(step.body or b"", type=Evaluation)):
                         for row in rows_of(verdict):
                             line += 1
-                            gathered.add(row, line)
+                            gathered.add(row, line, columns=OWN)
                 after = found[-1].path
 
 

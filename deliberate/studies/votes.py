@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["Columns", "Gathered", "Scale", "VoteTable", "read_votes", "rows_of", "scale_of", "table_of_rows"]
+__all__ = [
+    "OWN",
+    "Columns",
+    "Gathered",
+    "Scale",
+    "VoteTable",
+    "read_votes",
+    "rows_in",
+    "rows_of",
+    "scale_of",
+    "table_of_rows",
+]
 
 _MOST_LABELS = 1000
 _MOST_INFERRED = 12
@@ -153,14 +164,16 @@ class Gathered:
         self.lists: dict[int, tuple[int, ...]] = {}
         self.length: dict[int, float] = {}
 
-    def add(self, row: Mapping[str, object], line: int) -> None:
-        """Takes one row.
+    def add(self, row: Mapping[str, object], line: int, *, columns: Columns | None = None) -> None:
+        """Takes one row; ``columns`` where it does not have those of the file.
 
         Raises:
             ConfigError: It has no item or no rater; the message names file, line and column.
         """
-        names = self.columns
-        item, rater = (self._needed(row, name, line) for name in (names.item, names.rater))
+        names = columns or self.columns
+        item, rater = (
+            self._needed(row, name, line, flag) for name, flag in ((names.item, "--item"), (names.rater, "--rater"))
+        )
         at = self.items.setdefault(item, len(self.items))
         who = self.raters.setdefault(rater, len(self.raters))
         if str(row.get(names.kind) or "") == "human":
@@ -175,7 +188,7 @@ class Gathered:
         self.more.extend((_whole(row.get(names.rep)), self.orders.setdefault(order, len(self.orders))))
         self.seconds.append(_number(row.get(names.latency)))
         self.dollars.append(_number(row.get(names.cost)))
-        self._of_item(row, at, line)
+        self._of_item(row, at, line, names)
 
     def read(self, path: Path) -> None:
         """Takes every row of a file.
@@ -184,12 +197,11 @@ class Gathered:
             ConfigError: It cannot be read, or a column is missing.
             MissingExtra: duckdb is not installed, for Parquet.
         """
-        with closing(_rows(path)) as rows:
+        with closing(rows_in(path)) as rows:
             for line, row in rows:
                 self.add(row, line)
 
-    def _of_item(self, row: Mapping[str, object], at: int, line: int) -> None:
-        names = self.columns
+    def _of_item(self, row: Mapping[str, object], at: int, line: int, names: Columns) -> None:
         if names.gold and at not in self.gold:
             self.gold[at] = self.labels.code(row.get(names.gold), line, self.where)
         if names.human and at not in self.lists:
@@ -208,11 +220,10 @@ class Gathered:
             where, expected = f"{self.where}:{line}", "a list of votes, as in [2, 3, 2]"
             raise ConfigError(f"column {self.columns.human!r}", where=where, expected=expected) from None
 
-    def _needed(self, row: Mapping[str, object], name: str, line: int) -> str:
+    def _needed(self, row: Mapping[str, object], name: str, line: int, flag: str) -> str:
         found = row.get(name)
         if found is None or found == "":
             known = ", ".join(row)
-            flag = "--item" if name == self.columns.item else "--rater"
             raise ConfigError(
                 f"no {name!r}", where=f"{self.where}:{line}", expected=f"one of: {known}", hint=f"name it with {flag}"
             )
@@ -238,6 +249,10 @@ def read_votes(
     found = Gathered(columns or Columns(), where=str(path), humans=humans)
     found.read(path)
     return table_of_rows(found, scale=scale)
+
+
+OWN = Columns()
+"""The columns of ``rows_of``."""
 
 
 def rows_of(verdict: Verdict) -> Iterator[Mapping[str, object]]:
@@ -415,7 +430,7 @@ def _whole(value: object) -> int:
 # --- files -----------------------------------------------------------------------------------------
 
 
-def _rows(path: Path) -> Generator[tuple[int, Mapping[str, object]]]:
+def rows_in(path: Path) -> Generator[tuple[int, Mapping[str, object]]]:
     """Line numbers and rows."""
     ending = path.name.removesuffix(".gz").rsplit(".", 1)[-1].lower()
     readers = {"jsonl": _json_lines, "ndjson": _json_lines, "csv": _csv}

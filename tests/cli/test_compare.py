@@ -96,3 +96,29 @@ def test_votes_of_a_ledger_are_held_against_labels_from_a_file(here: Here, tmp_p
 def test_neither_votes_nor_ledger_or_none_that_exists_is_named(here: Here, tmp_path: Path) -> None:
     assert "a file of votes, or --ledger FILE" in here("compare").err
     assert "there is no ledger" in here("compare", "--ledger", str(tmp_path / "none.db")).err
+
+
+def labeled(folder: Path) -> Path:
+    """Ten outputs that a person has labeled."""
+    path = folder / "labels.csv"
+    rows = [f"q{at},ann,human,{'good' if at % 2 else 'fair'},output {at}" for at in range(10)]
+    path.write_text("item,rater,kind,vote,output\n" + "\n".join(rows))
+    return path
+
+
+def test_judges_are_asked_live_about_what_people_labeled(here: Here, tmp_path: Path) -> None:
+    flags = ("--judge", "scripted/good:70", "--judge", "scripted/fair:40", "--repeat", "2")
+    found = here("compare", str(labeled(tmp_path)), *flags, "--ledger", str(tmp_path / "runs.db"), "--json")
+    assert found.code == 0, found.err
+    assert "10 items × 2 judges × 2: 40 calls" in found.err
+    good = next(row for row in found.json["rows"] if row["name"] == "scripted/good:70")
+    assert (good["n"], good["exact"]) == (10, 0.5)
+    assert (good["conduct"]["asked"], good["conduct"]["self_flip"]) == (20, 0)
+
+
+def test_a_dry_run_asks_nobody_and_items_need_an_output(here: Here, votes: Path, tmp_path: Path) -> None:
+    found = here("compare", str(labeled(tmp_path)), "--judge", "scripted/good:70", "--dry-run")
+    assert (found.code, found.out) == (0, "")
+    assert "10 calls" in found.err
+    assert "no output of item 'q0'" in here("compare", str(votes), "--judge", "scripted/good:70").err
+    assert "no items to ask about" in here("compare", "--ledger", "x.db", "--judge", "scripted/good:70").err
