@@ -171,6 +171,24 @@ def compare(
 
 
 @app.command()
+def probe(
+    ctx: typer.Context,
+    items: Annotated[Path, typer.Argument(help="Outputs of your own: item, output, task.", metavar="ITEMS")],
+    judge: Annotated[list[str] | None, typer.Option(help="A model to probe.", metavar="MODEL")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="This probe alone.", metavar="PROBE")] = None,
+    rubric: Annotated[str, typer.Option(help="How to judge: a rubric's name or folder.")] = "general",
+    ledger: LedgerFlag = None,
+    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="How many calls; nothing is asked.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Says what moves a judge that should not: padding, authority, injected instructions."""
+    _call(ctx, "_probe", "probe_judges")
+
+
+@app.command()
 def audit(
     ctx: typer.Context,
     run: Annotated[str | None, typer.Argument(help="A run.", metavar="[RUN]")] = None,
