@@ -304,10 +304,10 @@ def _fill(table: VoteTable, found: Gathered, to: Array) -> None:
     """Puts every vote into its cell: the first one counts; the others say how steady a rater is."""
     import numpy as np
 
-    item, who, code = np.frombuffer(found.rows, dtype=np.intc).reshape(-1, 3).T.astype(np.intp)
+    item, who, code = np.frombuffer(found.rows, dtype=np.intc).reshape(-1, 3).T
     rep, order = np.frombuffer(found.more, dtype=np.intc).reshape(-1, 2).T
     vote = to[code]
-    place = item * len(found.raters) + who
+    place = item.astype(np.int64) * len(found.raters) + who
     at = np.argsort(place, kind="stable")
     begins = np.concatenate([[True], np.diff(place[at]) > 0])
     first = at[np.maximum.accumulate(np.where(begins, np.arange(len(at)), 0))]
