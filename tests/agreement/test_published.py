@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deliberate.agreement import measure, pairwise_kappa
+from deliberate.agreement import measure, pairwise_kappa, sampled
 from deliberate.agreement.cohen_kappa import cohen_kappa
 from deliberate.agreement.fleiss_kappa import fleiss_kappa
 from deliberate.agreement.gwet_ac1 import gwet_ac1
@@ -151,6 +151,17 @@ def test_intervals_of_ranks_come_from_resampled_items() -> None:
     assert found.value is not None
     assert found.low < found.value < found.high
     assert 0.05 < found.high - found.low < 0.25
+
+
+def test_the_same_seed_draws_the_same_items_for_two_raters_so_that_they_compare_sample_by_sample() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.integers(3, size=80)
+    one = np.column_stack([np.where(rng.random(80) < 0.8, gold, 0), gold]).astype(float)
+    first = sampled("cohen_kappa", one, {"weights": "linear"}, draws=50, seed=1)
+    assert first.tolist() == sampled("cohen_kappa", one.copy(), {"weights": "linear"}, draws=50, seed=1).tolist()
+    assert first.tolist() != sampled("cohen_kappa", one, {"weights": "linear"}, draws=50, seed=2).tolist()
+    found = measure("cohen_kappa", one, {"weights": "linear"}, draws=50, seed=1)
+    assert (found.low, found.high) == tuple(np.quantile(first, (0.025, 0.975)))
 
 
 def test_a_rater_who_never_varies_has_no_kappa_with_himself() -> None:

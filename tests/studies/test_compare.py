@@ -242,3 +242,26 @@ def test_a_cut_without_gold_and_a_judge_who_is_not_there_are_named(tmp_path: Pat
         compare_votes(table(tmp_path, {"m/x": 0.5}, items=5), cut=1)
     with pytest.raises(UnknownName, match="did you mean 'm/sharp'"):
         study["m/shrap"]
+
+
+def test_a_judge_that_follows_the_order_or_is_often_unread_should_not_be_used(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for at in range(60):
+        gold = LABELS[at % 4]
+        rows += [{"item": f"q{at}", "rater": "m/swings", "vote": gold, "gold": gold, "order": "12"}]
+        rows += [{"item": f"q{at}", "rater": "m/swings", "vote": "poor", "gold": gold, "order": "21"}]
+        rows += [{"item": f"q{at}", "rater": "m/silent", "vote": gold if at % 5 else None, "gold": gold}]
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(b"\n".join(msgspec.json.encode(row) for row in rows))
+    found = compare_votes(read_votes(path, columns=Columns(gold="gold")), draws=100)
+    assert "m/swings (order flips 75%)" in found.answer
+    assert "m/silent (unread 20.0%)" in found.answer
+    assert "cannot be told apart from" in found.answer
+    assert (found["m/silent"].n, found["m/silent"].missing) == (48, 12)
+
+
+def test_one_judge_alone_has_nobody_to_be_told_apart_from(tmp_path: Path) -> None:
+    found = compare_votes(table(tmp_path, {"m/x": 0.9}), draws=100)
+    assert found.differences == ()
+    assert "told apart" not in found.answer
+    assert [row.kind for row in found.rows] == ["human", "judge", "floor"]
