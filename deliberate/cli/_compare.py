@@ -61,6 +61,8 @@ async def compare(
     for path in out or []:
         if path.suffix not in _FORMS:
             raise ConfigError(f"unknown ending {path.suffix!r}", where=f"-o {path}", expected=", ".join(_FORMS))
+    if as_json and (panels or stand_in):
+        raise ConfigError("--panels and --stand-in print text alone", where="--json", hint="leave out one of them")
     who = _one_of(stand_in, "--stand-in", tuple(EPSILON))
     gathered = Gathered(
         msgspec.convert({"human": humans, **{name: flags.pop(name) for name in _COLUMNS}}, Columns),
@@ -112,6 +114,13 @@ async def _gather(
     if votes is not None:
         gathered.read(votes)
     if not judge:
+        idle = [
+            flag for flag, given in (("--repeat", repeat > 1), ("--replay", replay), ("--dry-run", dry_run)) if given
+        ]
+        if idle or max_cost is not None:
+            raise ConfigError("nobody is asked", where=(*idle, "--max-cost")[0], hint="name judges with --judge")
+        if run and ledger is None:
+            raise ConfigError("no ledger named", where="--run", expected="--ledger FILE")
         if ledger is not None:
             await _heard(gathered, ledger, run)
         elif votes is None:

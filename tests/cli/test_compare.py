@@ -46,6 +46,10 @@ def test_json_is_one_object_on_standard_output(here: Here, votes: Path) -> None:
         (("--rule", "loudest"), "--rule: 'loudest'"),
         (("--item", "id"), "no 'id'; expected one of: item, rater, vote, right; name it with --item"),
         (("-o", "none/study.md"), "cannot be written"),
+        (("--json", "--panels"), "--json: --panels and --stand-in print text alone"),
+        (("--repeat", "2"), "--repeat: nobody is asked"),
+        (("--max-cost", "2"), "--max-cost: nobody is asked; name judges with --judge"),
+        (("--run", "X"), "--run: no ledger named"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(here: Here, votes: Path, more: tuple[str, ...], message: str) -> None:
