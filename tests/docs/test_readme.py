@@ -55,6 +55,6 @@ def test_it_fits_on_two_screens(text: str) -> None:
 
 
 def test_the_five_places_to_read_exist(text: str) -> None:
-    for place in re.findall(r"`([a-z_/]+(?:\.py|/))`", text.rpartition("To read the code")[2]):
+    for place in re.findall(r"`([a-z_/]+(?:\.py|/))`", text.rpartition("Read first")[2]):
         root = README.parent
         assert (root / "deliberate" / place.removeprefix("deliberate/")).exists(), place
