@@ -18,7 +18,7 @@ from deliberate import plugins
 
 settings.register_profile(
     "few",
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     database=None,
     deadline=None,

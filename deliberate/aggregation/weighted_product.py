@@ -17,7 +17,7 @@ def weighted_product(scores: Sequence[Weighted]) -> float:
     Hardy, Littlewood & Pólya (1934), Inequalities, §2.2: it lies between the least and the greatest, and at most at
     the weighted mean.
 
-    >>> weighted_product([Weighted(90, 1), Weighted(40, 1)]), weighted_product([Weighted(90, 9), Weighted(0, 1)])
+    >>> weighted_product([Weighted(90, 1), Weighted(40, 1)]), weighted_product([Weighted(90, 9), Weighted(0.0, 1)])
     (60.0, 0.0)
     """
     if any(one.score == 0 for one in scores):

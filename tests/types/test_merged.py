@@ -131,6 +131,9 @@ def test_verifiers_agree_or_dispute_and_struck_findings_say_so() -> None:
     wrong, long = verdict(cast, review, struck=("wrong year",)).findings
     assert (wrong.disputed, wrong.refuted, wrong.agreed) == (("v",), True, ())
     assert (long.agreed, long.refuted, long.disputed) == (("v",), False, ())
+    silent = (review[0], Review(confirmed=(), refuted=("wrong year",)))
+    _, long = verdict(cast, silent).findings
+    assert (long.agreed, long.disputed) == ((), ())
 
 
 def test_what_nobody_says_any_more_is_not_among_the_findings() -> None:
