@@ -12,6 +12,7 @@
     ├── ProviderError               a model did not answer
     │   ├── TransientProviderError  trying again can help: retried
     │   └── RefusedError            trying again cannot help: not retried
+    │       └── QuotaError          nothing will be answered under this key: nobody asks there again
     ├── ReplyError                  it answered, but not in the form asked for: one repair ask
     ├── EvaluatorError              an instrument broke
     ├── LedgerError                 the record cannot be read or written
@@ -39,6 +40,7 @@ __all__ = [
     "NoVerdict",
     "NotMet",
     "ProviderError",
+    "QuotaError",
     "RefusedError",
     "ReplyError",
     "RubricError",
@@ -152,7 +154,11 @@ class TransientProviderError(ProviderError):
 
 
 class RefusedError(ProviderError):
-    """Trying again cannot help: wrong key, unknown model, request not accepted, quota used up."""
+    """Trying again cannot help: wrong key, unknown model, request not accepted."""
+
+
+class QuotaError(RefusedError):
+    """The quota of this key is used up: no other ask under it will be answered either."""
 
 
 class ReplyError(DeliberateError):

@@ -7,6 +7,7 @@ retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all.
 from deliberate.judging._actors import JudgeActors, UnderWay
 from deliberate.judging._fence import SLOT, visible
 from deliberate.judging._limit import Limit
+from deliberate.judging._pace import Pace
 from deliberate.judging._post import post_of
 from deliberate.judging._prompt import digest_of_prompt, request_of
 from deliberate.judging._purse import Purse
@@ -20,6 +21,7 @@ __all__ = [
     "SLOT",
     "JudgeActors",
     "Limit",
+    "Pace",
     "Purse",
     "UnderWay",
     "addresses_judges",

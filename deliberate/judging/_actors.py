@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 from deliberate.errors import DeliberateError
 from deliberate.judging._ask import Doors, Standing, absent_answer, ask
 from deliberate.judging._limit import Limit
+from deliberate.judging._pace import Pace
 from deliberate.judging._purse import Purse
 from deliberate.providers._base import Provider
 from deliberate.runtime import Ledger, Post, Steps
@@ -176,6 +177,8 @@ class JudgeActors:
         secret: What nonces are made of.
         purse: The session's budget.
         most_in_flight: The most calls in flight at one provider and key; None lets the limit find out.
+        requests_per_minute: The most requests a minute there.
+        tokens_per_minute: The most tokens a minute there.
     """
 
     def __init__(
@@ -188,6 +191,8 @@ class JudgeActors:
         secret: bytes,
         purse: Purse,
         most_in_flight: int | None = None,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
     ) -> None:
         self._tasks = tasks
         self._provider = provider
@@ -196,6 +201,7 @@ class JudgeActors:
         self._secret = secret
         self._purse = purse
         self._most_in_flight = most_in_flight
+        self._per_minute = (requests_per_minute, tokens_per_minute)
         self._actors: dict[Judge, JudgeActor] = {}
         self._limits: dict[str, Limit] = {}
         self._open: set[Letter] = set()
@@ -241,6 +247,13 @@ class JudgeActors:
         for actor in self._actors.values():
             actor.close()
 
+    async def wind_down(self, seconds: float) -> None:
+        """No call begins from here on; those in flight get that long to be answered."""
+        with anyio.move_on_after(seconds):
+            async with anyio.create_task_group() as tasks:
+                for limit in self._limits.values():
+                    tasks.start_soon(limit.wait_empty)
+
     async def _post(self, letter: Letter) -> None:
         judge = letter.post.judge
         if judge.human:
@@ -262,10 +275,11 @@ class JudgeActors:
 
     def _new_limit(self, provider: Provider) -> Limit:
         lanes = provider.most_in_flight
+        pace = Pace(requests=self._per_minute[0], tokens=self._per_minute[1])
         if lanes is None and self._most_in_flight is None:
-            return Limit()
+            return Limit(pace=pace)
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
-        return Limit(start=most, most=most)
+        return Limit(start=most, most=most, pace=pace)
 
 
 async def _waits_for(person: Judge) -> Later:

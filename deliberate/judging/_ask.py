@@ -8,13 +8,14 @@ every attempt is in the ledger with what it cost.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import anyio
 import msgspec
 
-from deliberate.errors import ProviderError, ReplyError, TransientProviderError
+from deliberate.errors import ProviderError, QuotaError, ReplyError, TransientProviderError
 from deliberate.judging._fence import SLOT, filled, nonce_of
 from deliberate.judging._limit import Limit
 from deliberate.judging._prompt import digest_of_prompt, repair_of, request_of
@@ -30,6 +31,7 @@ MOST_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 8.0
 _LARGER_CAP = 2
+_CHARACTERS_A_TOKEN = 4
 
 
 class Doors(NamedTuple):
@@ -86,6 +88,8 @@ class _Asking:
         self._enlarged = False
         self._unread: str | None = None
         self._lost_usd: float | None = None  # what a call that was cut off may have cost
+        left = post.session_seconds
+        self._session_ends = math.inf if left is None else anyio.current_time() + left
         self.number = 0
         self.usage = Usage()
         self.effective: Mapping[str, str] = {}
@@ -101,32 +105,71 @@ class _Asking:
         """The reply, or its absence; ``scope`` gets its deadline when the ask first has a place."""
         while True:
             try:
-                self._standing.state = "queued"
-                async with self._doors.limit:
-                    self._standing.state = "asked"
-                    if not self.number:
-                        scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
-                        self._ends = scope.deadline
-                    response = await self._paid()
+                reply = await self._in_place(scope)
             except TransientProviderError as error:
                 wait = self._wait(error)
                 if wait is None:
                     return Absent(reason="transport", detail=str(error))
-                limited = error.status == 429  # noqa: PLR2004  too many requests
-                self._standing.until, self._standing.why = (
-                    anyio.current_time() + wait,
-                    "rate limit" if limited else "retry",
-                )
-                self._standing.state = "waiting"
-                await anyio.sleep(wait)
-                continue
+                await self._pause(wait, "rate limit" if error.status == 429 else "retry")  # noqa: PLR2004  too many
             except ProviderError as error:
+                if isinstance(error, QuotaError):
+                    self._doors.limit.used_up = str(error)
                 return Absent(reason="transport", detail=str(error))
-            if response is None:
-                return Absent(reason="budget", detail="the call could have passed the budget")
-            reply = self._understood(response)
-            if reply is not None:
-                return reply
+            else:
+                if reply is not None:
+                    return reply
+
+    async def _in_place(self, scope: anyio.CancelScope) -> Reply | None:
+        """What came of one place at the provider; None to try once more."""
+        limit = self._doors.limit
+        self._standing.state = "queued"
+        async with limit:
+            if limit.used_up:
+                return Absent(reason="transport", detail=limit.used_up)
+            closed = limit.seconds_closed(anyio.current_time())
+            if not closed:
+                return await self._in_turn(scope)
+        # Waited for outside: whoever waits holds no place.
+        ends = self._ends or anyio.current_time() + self._post.deadline_seconds
+        if anyio.current_time() + closed >= min(ends, scope.deadline):
+            return Absent(reason="transport", detail=f"its provider asked to wait for {closed:.0f} s more")
+        await self._pause(closed, "rate limit")
+        return None
+
+    async def _in_turn(self, scope: anyio.CancelScope) -> Reply | None:
+        turn = await self._turn(scope)
+        self._standing.state = "asked"
+        if not self.number:
+            scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
+            self._ends = scope.deadline
+        response = await self._paid()
+        if response is None:
+            return Absent(reason="budget", detail="the call could have passed the budget")
+        self._doors.limit.pace.settle(turn, response.usage.tokens_in + response.usage.tokens_out)
+        return self._understood(response)
+
+    async def _turn(self, scope: anyio.CancelScope) -> list[float]:
+        """Waits for its turn within the pace; the ask's own time does not run meanwhile."""
+        pace = self._doors.limit.pace
+        if pace.unbounded:
+            return await pace.wait_turn(0)
+        tokens = sum(len(one.content) for one in self._request.messages) // _CHARACTERS_A_TOKEN
+        tokens += self._request.max_tokens
+        before, ends = anyio.current_time(), scope.deadline
+        self._standing.why, self._standing.until = "pace", before + pace.seconds_left(tokens)
+        self._standing.state = "waiting"
+        scope.deadline = self._session_ends
+        turn = await pace.wait_turn(tokens)
+        if self.number:
+            waited = anyio.current_time() - before
+            self._ends += waited
+            scope.deadline = min(ends + waited, self._session_ends)
+        return turn
+
+    async def _pause(self, seconds: float, why: str) -> None:
+        self._standing.until, self._standing.why = anyio.current_time() + seconds, why
+        self._standing.state = "waiting"
+        await anyio.sleep(seconds)
 
     async def _paid(self) -> Response | None:
         """One attempt within the budget; None if it might not be."""

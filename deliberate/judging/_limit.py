@@ -1,7 +1,8 @@
 """How many calls may be in flight at one provider and key: found out, not guessed.
 
 Slow start doubles while the limit is used, until the first 429; after that it grows by a twentieth. A 429 cuts by a
-fifth, once an episode; during an episode nothing grows. Replies that came at the second try are no evidence.
+fifth, once an episode; during an episode nothing grows. Replies that came at the second try are no evidence. Until a
+time that an endpoint named, nobody sends; once its quota is used up, or while the session winds down, nobody does.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from types import TracebackType
 
 import anyio
+
+from deliberate.judging._pace import Pace
 
 __all__ = ["Limit"]
 
@@ -24,11 +27,20 @@ class Limit:
     Args:
         start: Places at first.
         most: Places at the most; equal to ``start`` means fixed.
+        pace: How many requests and tokens a minute.
+
+    Attributes:
+        used_up: Why nothing will be answered there in this session (its quota is used up); "" while it may be.
     """
 
-    def __init__(self, *, start: int = 8, most: int = 256) -> None:
+    def __init__(self, *, start: int = 8, most: int = 256, pace: Pace | None = None) -> None:
         self._limiter = anyio.CapacityLimiter(min(start, most))
         self.most = most
+        self.pace = Pace() if pace is None else pace
+        self.used_up = ""
+        self._not_before = 0.0
+        self._closed = False
+        self._empty = anyio.Event()
         self._slow_start = True
         self._quiet_until = 0.0
         self._good = 0
@@ -39,14 +51,29 @@ class Limit:
         """Places right now."""
         return int(self._limiter.total_tokens)
 
+    def seconds_closed(self, now: float) -> float:
+        """How long nobody may send, because the endpoint said so."""
+        return max(0.0, self._not_before - now)
+
+    async def wait_empty(self) -> None:
+        """Takes nobody in any more, and waits until all who have a place are answered."""
+        self._closed = True
+        if self._limiter.borrowed_tokens:
+            await self._empty.wait()
+
     async def __aenter__(self) -> None:
         await self._limiter.acquire()
+        if self._closed:
+            self._limiter.release()
+            await anyio.sleep_forever()  # until whoever asks is cancelled
         self._peak = max(self._peak, int(self._limiter.borrowed_tokens))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._limiter.release()
+        if self._closed and not self._limiter.borrowed_tokens:
+            self._empty.set()
 
     def went_well(self, now: float) -> None:
         """A first attempt was answered: after a round of these, with the places really used, there are more."""
@@ -59,7 +86,8 @@ class Limit:
         self._good = self._peak = 0
 
     def was_told_to_wait(self, now: float, *, retry_after: float | None) -> None:
-        """A 429 came: fewer places, once an episode of 15 s or as long as it asked for."""
+        """A 429 came: fewer places, once an episode of 15 s or as long as it asked for; until then nobody sends."""
+        self._not_before = max(self._not_before, now + (retry_after or 0.0))
         if now < self._quiet_until:
             return
         self._quiet_until = now + max(_EPISODE_SECONDS, retry_after or 0.0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from deliberate.errors import RefusedError, TransientProviderError
+from deliberate.errors import QuotaError, RefusedError, TransientProviderError
 from deliberate.providers._base import Finish, Request, Response
 from deliberate.providers._prices import Price, cost_usd
 from deliberate.providers._secrets import Secrets
@@ -332,7 +332,7 @@ def failure(
     """The error that a status other than 200 amounts to: can trying again help?"""
     said = f"{where} answered {status}: {excerpt(text, secrets)}"
     if status == _PAYMENT or (status == _TOO_MANY and _quota(text, retry_after)):
-        return RefusedError(f"quota used up: {said}", status=status)
+        return QuotaError(f"quota used up: {said}", status=status)
     if status in _WORN or status >= _SERVER:
         return TransientProviderError(said, status=status, retry_after=retry_after)
     return RefusedError(said, status=status)
