@@ -7,7 +7,7 @@ and Markdown all render the ``Result`` made here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -24,7 +24,20 @@ from deliberate.types import (
     bracket_of,
 )
 
-__all__ = ["EXIT", "INCOMPLETE", "GateLine", "Required", "Result", "Status", "hold", "result_of", "verdicts_of"]
+__all__ = [
+    "EXIT",
+    "INCOMPLETE",
+    "GateLine",
+    "Required",
+    "Result",
+    "RunFacts",
+    "Status",
+    "blockers_in",
+    "hold",
+    "result_of",
+    "result_of_run",
+    "verdicts_of",
+]
 
 Status = Literal["ok", "gate", "no_verdict", "incomplete"]
 
@@ -88,6 +101,24 @@ class Result(Record, frozen=True, kw_only=True):
         return f"{'no verdict' if self.status == 'no_verdict' else self.status}: {self.why}"
 
 
+class RunFacts(Record, frozen=True, kw_only=True):
+    """A run of many cases in numbers.
+
+    ``judged`` of ``cases`` were judged; ``mean`` is the mean score of the ``scored`` ones (0–100, None if there is
+    none), ``without`` says how many have none, and why; ``blockers`` are counted over all cases; ``unread`` is the
+    share of unread votes, 0–1, and ``agreement`` an ordinal alpha, None where it is undefined.
+    """
+
+    cases: int
+    judged: int
+    scored: int
+    mean: float | None = None
+    without: Mapping[str, int] = {}
+    blockers: int = 0
+    unread: float = 0.0
+    agreement: float | None = None
+
+
 def verdicts_of(evaluation: Evaluation) -> tuple[Verdict, ...]:
     """Every panel's verdict in an evaluation and its parts, in order."""
     own = () if evaluation.verdict is None else (evaluation.verdict,)
@@ -131,6 +162,29 @@ def result_of(
     return Result(status="gate" if failed else "ok", gates=gates)
 
 
+def result_of_run(facts: RunFacts, required: Required, *, baseline: float | None = None) -> Result:
+    """How a run of many cases ended, held against what was required of it.
+
+    A case that was not judged, or stopped before all was asked, makes it incomplete; a case without a score, whatever
+    the reason, leaves it without a verdict: no gate is tried on what is left. Scores are held against their gates by
+    their mean; ``baseline`` is the mean (0–100) that ``max_drop`` is measured from.
+    """
+    stopped = {why: number for why, number in facts.without.items() if why in INCOMPLETE}
+    if left := facts.cases - facts.judged:
+        stopped["not judged"] = left
+    if stopped:
+        return Result(status="incomplete", why=_of_cases(stopped, facts))
+    if facts.mean is None or facts.without:
+        return Result(status="no_verdict", why=_of_cases(facts.without, facts))
+    gates = _run_lines(facts, facts.mean, required, baseline=baseline)
+    return Result(status="gate" if any(not gate.held for gate in gates) else "ok", gates=gates)
+
+
+def _of_cases(counts: Mapping[str, int], facts: RunFacts) -> str:
+    told = ", ".join(f"{why} {number}" for why, number in counts.items())
+    return f"{sum(counts.values())} of {facts.cases} cases ({told})"
+
+
 def _unfinished(evaluation: Evaluation, outcome: Unscored) -> Result:
     undecided = [v.decision for v in verdicts_of(evaluation) if isinstance(v.decision, Undecided)]
     open_ended = [one for one in undecided if one.why in INCOMPLETE]
@@ -148,38 +202,57 @@ def _held(gate: Gate, evaluation: Evaluation) -> bool:
     return (
         (gate.min_score is None or score >= gate.min_score)
         and (gate.min_bracket is None or bracket >= gate.min_bracket)
-        and (gate.max_blockers is None or _blockers(evaluation) <= gate.max_blockers)
+        and (gate.max_blockers is None or blockers_in(evaluation) <= gate.max_blockers)
     )
 
 
-def _blockers(evaluation: Evaluation) -> int:
+def blockers_in(evaluation: Evaluation) -> int:
+    """How many blockers an evaluation and its parts found."""
     own = sum(finding.severity == "blocker" for finding in evaluation.findings)
-    return own or sum(_blockers(part.evaluation) for part in evaluation.parts)
+    return own or sum(blockers_in(part.evaluation) for part in evaluation.parts)
 
 
 def _lines(
     evaluation: Evaluation, outcome: Scored, required: Required, *, agreement: float | None, baseline: float | None
 ) -> tuple[GateLine, ...]:
+    bracket = bracket_of(outcome.score) if evaluation.bracket is None else evaluation.bracket
+    lines = _score_lines(outcome.score, bracket, required)
+    if (most := required.max_blockers) is not None:
+        found = blockers_in(evaluation)
+        lines.append(_line("max-blockers", str(most), str(found), held=found <= most))
+    return (*lines, *_share_lines(outcome.score, required, _unread(evaluation), agreement, baseline))
+
+
+def _run_lines(facts: RunFacts, mean: float, required: Required, *, baseline: float | None) -> tuple[GateLine, ...]:
+    lines = _score_lines(mean, bracket_of(mean), required)
+    if (most := required.max_blockers) is not None:
+        lines.append(_line("max-blockers", str(most), str(facts.blockers), held=facts.blockers <= most))
+    return (*lines, *_share_lines(mean, required, facts.unread, facts.agreement, baseline))
+
+
+def _score_lines(score: float, bracket: Bracket, required: Required) -> list[GateLine]:
     lines: list[GateLine] = []
     if (least := required.min_score) is not None:
-        lines.append(_line("min-score", f"{least:g}", f"{outcome.score:.4g}", held=outcome.score >= least))
-    if (bracket := required.min_bracket) is not None:
-        got = bracket_of(outcome.score) if evaluation.bracket is None else evaluation.bracket
-        lines.append(_line("min-bracket", bracket.label, got.label, held=got >= bracket))
-    if (most := required.max_blockers) is not None:
-        found = _blockers(evaluation)
-        lines.append(_line("max-blockers", str(most), str(found), held=found <= most))
+        lines.append(_line("min-score", f"{least:g}", f"{score:.4g}", held=score >= least))
+    if (wanted := required.min_bracket) is not None:
+        lines.append(_line("min-bracket", wanted.label, bracket.label, held=bracket >= wanted))
+    return lines
+
+
+def _share_lines(
+    score: float, required: Required, unread: float, agreement: float | None, baseline: float | None
+) -> list[GateLine]:
+    lines: list[GateLine] = []
     if (share := required.max_unread) is not None:
-        unread = _unread(evaluation)
         lines.append(_line("max-unread", f"{share:g}", f"{unread:g}", held=unread <= share))
     if (concur := required.min_agreement) is not None:
         text = "undefined" if agreement is None else f"{agreement:.2f}"
         lines.append(_line("min-agreement", f"{concur:g}", text, held=agreement is not None and agreement >= concur))
     if (drop := required.max_drop) is not None:
-        fell = None if baseline is None else baseline - outcome.score
+        fell = None if baseline is None else baseline - score
         text = "no baseline" if fell is None else f"{fell:.4g}"
         lines.append(_line("max-drop", f"{drop:g}", text, held=fell is not None and fell <= drop))
-    return tuple(lines)
+    return lines
 
 
 def _line(gate: str, wanted: str, got: str, *, held: bool) -> GateLine:

@@ -89,6 +89,59 @@ def ask(
 
 
 @app.command()
+def run(
+    ctx: typer.Context,
+    plan: Annotated[
+        Path | None, typer.Argument(help="Cases, parts, weights, gates: a plan file.", metavar="[PLAN]")
+    ] = None,
+    cases: Annotated[
+        Path | None, typer.Option(help="The cases: .jsonl, .csv, .parquet or a folder.", metavar="FILE|FOLDER")
+    ] = None,
+    task: Annotated[str, typer.Option(help="What was asked for, where the cases do not say; @FILE reads it.")] = "",
+    rubric: Annotated[str | None, typer.Option(help="How to judge: a rubric's name or folder.")] = None,
+    criteria: Annotated[str, typer.Option(help="How to judge, in free words, instead of a rubric.")] = "",
+    panel: Annotated[str | None, typer.Option(help="Who judges: a panel's name or file.")] = None,
+    judge: Annotated[list[str] | None, typer.Option(help="A model; several make a panel.", metavar="MODEL")] = None,
+    rule: Annotated[str | None, typer.Option(help="Which bracket wins: plurality, median, mean, unanimous.")] = None,
+    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
+    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds at the most.", min=1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the order in which peers are shown.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="Gate: least mean score, 0-100.", min=0, max=100)] = None,
+    min_bracket: Annotated[str | None, typer.Option(help="Gate: least bracket of the mean.")] = None,
+    max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers, in all cases.", min=0)] = None,
+    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    min_agreement: Annotated[float | None, typer.Option(help="Gate: least ordinal alpha.", min=-1, max=1)] = None,
+    baseline: Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")] = None,
+    max_drop: Annotated[float, typer.Option(help="Gate: most points below the baseline's mean.", min=0)] = 0.0,
+    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
+    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
+    case_seconds: Annotated[float | None, typer.Option(help="Most seconds one case may take.", min=0)] = None,
+    call_seconds: Annotated[float | None, typer.Option(help="Most seconds one call may take.", min=0)] = None,
+    in_flight: Annotated[int | None, typer.Option(help="Calls at once at one provider and key.", min=1)] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(help="Most requests in any minute there.", min=1)] = None,
+    tokens_per_minute: Annotated[int | None, typer.Option(help="Most tokens in any minute there.", min=1)] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    ledger: LedgerFlag = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: ask again what the ledger holds.")] = False,
+    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let scripts run outside a sandbox.")] = False,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    modules: Annotated[
+        list[str] | None, typer.Option("--import", help="A module with parts of your own.", metavar="MODULE")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Calls, tokens and cost; nothing is asked.")] = False,
+    out: Annotated[
+        list[Path] | None, typer.Option("-o", help="Write the results: .jsonl or .csv.", metavar="FILE")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A launch and a done record on standard output, a line each.")
+    ] = False,
+) -> None:
+    """Judges many cases; run again, it goes on where it stopped."""
+    _call(ctx, "_run", "run")
+
+
+@app.command()
 def show(
     ctx: typer.Context,
     run: Annotated[str | None, typer.Argument(help="A run; none lists all.", metavar="[RUN]")] = None,

@@ -41,7 +41,17 @@ from deliberate.types import (
     bracket_named,
 )
 
-__all__ = ["ask"]
+__all__ = [
+    "Asked",
+    "adjusted",
+    "as_planned",
+    "ask",
+    "check",
+    "check_spend",
+    "estimate_text",
+    "import_modules",
+    "required_of",
+]
 
 
 class Asked(Record, frozen=True, kw_only=True):
@@ -86,12 +96,12 @@ class Asked(Record, frozen=True, kw_only=True):
 async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     """Judges one output, prints the result, and gives the exit code."""
     asked = Asked(**flags)
-    _check(asked)
-    own = own_evaluators(_import(asked.modules or ()))
+    check(asked)
+    own = own_evaluators(import_modules(asked.modules or ()))
     library = Library(workspace=Path.cwd())
     loaded = None if asked.plan is None else library.plan(asked.plan, own=tuple(own))
-    asked = asked if loaded is None else _as_planned(asked, loaded.plan)
-    required = _required(asked)
+    asked = asked if loaded is None else as_planned(asked, loaded.plan)
+    required = required_of(asked)
     for path in asked.out or ():
         checked(path)
     case, plan = _case_and_plan(asked, library, loaded, own=own)
@@ -113,8 +123,8 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     )
     try:
         async with session:
-            evaluator = _adjusted(session.evaluator_of(plan or session.default_panel()), asked)
-            _check_spend(evaluator, asked)
+            evaluator = adjusted(session.evaluator_of(plan or session.default_panel()), asked)
+            check_spend(evaluator, asked)
             if asked.dry_run:
                 _print_estimate(await session.estimate(case, evaluator), as_json=asked.as_json)
                 return 0
@@ -147,8 +157,12 @@ def _say_rubric(evaluation: Evaluation) -> None:
         say(f"rubric {details['rubric']}: {details['rubric_why']}")
 
 
-def _check(asked: Asked) -> None:
-    """Whether the flags go together: one that would be passed over in silence is refused."""
+def check(asked: Asked) -> None:
+    """Whether the flags go together.
+
+    Raises:
+        ConfigError: One would be passed over in silence.
+    """
     if asked.plan is not None and (asked.panel or asked.judge):
         raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
     if asked.panel and len(asked.judge or ()) > 1:
@@ -163,7 +177,12 @@ def _check(asked: Asked) -> None:
         raise ConfigError("there is nothing to drop below", where="--max-drop", expected="--baseline RUN beside it")
 
 
-def _import(modules: Sequence[str]) -> list[ModuleType]:
+def import_modules(modules: Sequence[str]) -> list[ModuleType]:
+    """The modules with parts of the user's own.
+
+    Raises:
+        ConfigError: One cannot be imported.
+    """
     here = str(Path.cwd())
     sys.path.insert(0, here)
     invalidate_caches()  # a module written a moment ago is found
@@ -180,7 +199,12 @@ def _import(modules: Sequence[str]) -> list[ModuleType]:
     return found
 
 
-def _required(asked: Asked) -> Required:
+def required_of(asked: Asked) -> Required:
+    """The gates that were asked for.
+
+    Raises:
+        UnknownName: There is no such bracket.
+    """
     try:
         bracket = None if asked.min_bracket is None else bracket_named(asked.min_bracket)
     except ValueError:
@@ -196,7 +220,7 @@ def _required(asked: Asked) -> Required:
     )
 
 
-def _as_planned(asked: Asked, plan: Plan) -> Asked:
+def as_planned(asked: Asked, plan: Plan) -> Asked:
     """The flags, with what the plan requires and limits where a flag does not say otherwise."""
     required = {name: plan.require.get(name) for name in _REQUIRED}
     limits = {flag: plan.limits.get(name) for flag, name in _LIMITS.items()}
@@ -236,12 +260,11 @@ def _case_and_plan(
     return case, plan
 
 
-def _adjusted(evaluator: Evaluator, asked: Asked) -> Evaluator:
+def adjusted(evaluator: Evaluator, asked: Asked) -> Evaluator:
     """The evaluator with what the flags say about panels put into every panel of it."""
     if isinstance(evaluator, Composite):
         members = tuple(
-            msgspec.structs.replace(member, evaluator=_adjusted(member.evaluator, asked))
-            for member in evaluator.members
+            msgspec.structs.replace(member, evaluator=adjusted(member.evaluator, asked)) for member in evaluator.members
         )
         return msgspec.structs.replace(evaluator, members=members)
     if isinstance(evaluator, Deliberation):
@@ -281,11 +304,15 @@ def _rules(rules: Rules, asked: Asked) -> Rules:
     return rules
 
 
-def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
-    """A panel that leaves out votes vouches for its bracket, not for its number."""
+def check_spend(evaluator: Evaluator, asked: Asked) -> None:
+    """Whether every panel vouches for the number that is held against a gate.
+
+    Raises:
+        ConfigError: One leaves out votes: it vouches for its bracket, not for its number.
+    """
     if isinstance(evaluator, Composite):
         for member in evaluator.members:
-            _check_spend(member.evaluator, asked)
+            check_spend(member.evaluator, asked)
     elif isinstance(evaluator, Deliberation) and evaluator.panel.spend == "enough":
         gate = "--min-score" if asked.min_score is not None else "--baseline" if asked.baseline is not None else ""
         if not gate:
@@ -300,9 +327,14 @@ def _check_spend(evaluator: Evaluator, asked: Asked) -> None:
 def _print_estimate(estimate: Estimate, *, as_json: bool) -> None:
     if as_json:
         print_json(estimate)
-        return
+    else:
+        print_lines(f"{estimate_text(estimate)}; nothing was asked")
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Calls, tokens and cost in words; an unknown cost is named, never 0."""
     calls = f"{estimate.least_calls} to {estimate.most_calls} calls ({estimate.expected_calls:.1f} expected)"
     tokens = f"about {estimate.tokens_in} tokens in and {estimate.tokens_out} out"
     unknown = f"unknown ({', '.join(estimate.unpriced)})" if estimate.unpriced else ""
     cost = unknown or f"${estimate.expected_usd:.4f} expected, ${estimate.low_usd:.4f} to ${estimate.worst_usd:.4f}"
-    print_lines(f"{calls}, {tokens}, cost {cost}; nothing was asked")
+    return f"{calls}, {tokens}, cost {cost}"

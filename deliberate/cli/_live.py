@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Protocol as Contract
 
 import anyio
 from rich.console import Console, Group
@@ -19,9 +20,10 @@ from rich.text import Text
 from deliberate.cli._exits import say
 from deliberate.judging import UnderWay
 from deliberate.reports import Screen, score_text
+from deliberate.runtime import task_group
 from deliberate.types import BallotCast, DimensionScore, Event, RoundClosed, SeatAbsent, Usage
 
-__all__ = ["Progress", "following", "shows_tables"]
+__all__ = ["Drawn", "Progress", "following", "shows_tables"]
 
 _EVERY_SECONDS = 0.25
 _MOST_ROWS = 24
@@ -84,15 +86,23 @@ class Progress:
             say(text)
 
 
+class Drawn(Contract):
+    """What can be drawn as it is now."""
+
+    def drawn(self, screen: Screen, under_way: Sequence[UnderWay]) -> Group:
+        """The table as it is now."""
+        ...
+
+
 @asynccontextmanager
-async def following(progress: Progress, under_way: Callable[[], Sequence[UnderWay]]) -> AsyncGenerator[None]:
+async def following(progress: Drawn, under_way: Callable[[], Sequence[UnderWay]]) -> AsyncGenerator[None]:
     """Draws the table, and draws it again four times a second, until the block ends."""
     console = Console(stderr=True, highlight=False)
     screen = Screen(console)
     with Live(
         console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as live:
-        async with anyio.create_task_group() as tasks:
+        async with task_group() as tasks:
 
             async def draw() -> None:
                 while True:

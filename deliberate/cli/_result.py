@@ -14,11 +14,11 @@ from deliberate.cli._table import print_json
 from deliberate.errors import ConfigError
 from deliberate.gates import Required, Result, result_of, verdicts_of
 from deliberate.ledger import Reader
-from deliberate.reports import Imprint, verdict_object, write
+from deliberate.reports import Imprint, Totals, verdict_object, write
 from deliberate.reports import show as print_evaluation
 from deliberate.types import Case, Evaluation
 
-__all__ = ["baseline_score", "print_result", "result_for"]
+__all__ = ["baseline_mean", "baseline_score", "print_result", "result_for"]
 
 
 def result_for(evaluation: Evaluation, required: Required, *, baseline: float | None = None) -> Result:
@@ -47,6 +47,25 @@ async def baseline_score(reader: Reader, run: str) -> float:
         what = f"run {found.run} has {len(scores)} scores"
         raise ConfigError(what, where="--baseline", expected="a run with one")
     return scores[0]
+
+
+async def baseline_mean(reader: Reader, run: str) -> float:
+    """The mean score of the cases of an earlier run.
+
+    Raises:
+        ConfigError: None of them has a score.
+    """
+    found = await reader.run(run)
+    totals = Totals()
+    after = ""
+    while page := await reader.results(found.run, after=after):
+        after = page[-1].path
+        for step in page:
+            if step.body:
+                totals.add(msgspec.json.decode(step.body, type=Evaluation))
+    if totals.mean is None:
+        raise ConfigError(f"run {found.run} has no score", where="--baseline", expected="a run with one")
+    return totals.mean
 
 
 async def print_result(

@@ -35,6 +35,20 @@ class Estimate(Record, frozen=True, kw_only=True):
     worst_usd: float | None
     unpriced: tuple[str, ...] = ()
 
+    def times(self, cases: int) -> Estimate:
+        """The same for that many cases."""
+        return Estimate(
+            least_calls=self.least_calls * cases,
+            expected_calls=self.expected_calls * cases,
+            most_calls=self.most_calls * cases,
+            tokens_in=self.tokens_in * cases,
+            tokens_out=self.tokens_out * cases,
+            low_usd=_times(self.low_usd, cases),
+            expected_usd=_times(self.expected_usd, cases),
+            worst_usd=_times(self.worst_usd, cases),
+            unpriced=self.unpriced,
+        )
+
 
 async def estimate_of(
     case: Case, panels: Sequence[Panel], *, library: Library, provider: Callable[[str], Provider]

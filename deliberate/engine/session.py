@@ -19,6 +19,7 @@ import anyio.to_thread
 import msgspec
 import structlog
 
+from deliberate.engine._identity import identity_of, last_run, refuse_changed
 from deliberate.engine._judged import panels_of
 from deliberate.engine._providers import Providers
 from deliberate.engine._settings import LOCAL_PANEL, default_judge, default_panel, settings_of
@@ -29,7 +30,7 @@ from deliberate.evaluators.deliberation import Deliberation
 from deliberate.evaluators.similarity import Similarity
 from deliberate.gates import INCOMPLETE, verdicts_of
 from deliberate.judging import JudgeActors, Purse, UnderWay, key_of_case
-from deliberate.ledger import Ledger, default_path, open_ledger
+from deliberate.ledger import Ledger, Run, default_path, open_ledger
 from deliberate.library import Library
 from deliberate.providers._base import Provider
 from deliberate.providers.recorded import Recorded
@@ -37,6 +38,7 @@ from deliberate.runtime import Runtime, Steps, task_group
 from deliberate.sandbox import SandboxRunner
 from deliberate.types import (
     AUTO,
+    Absent,
     Case,
     CaseStarted,
     Evaluation,
@@ -44,6 +46,7 @@ from deliberate.types import (
     Judge,
     Key,
     Panel,
+    Param,
     Part,
     Plan,
     RunEnded,
@@ -67,6 +70,10 @@ _log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
 """Through the standard library, so that a program which configures nothing prints nothing."""
 
 
+_AUTO_IN_FLIGHT = 128
+"""Half of what a limit that finds out may find."""
+
+
 class SessionOptions(TypedDict, total=False):
     """The arguments of ``Session``, for functions that pass them on."""
 
@@ -74,17 +81,21 @@ class SessionOptions(TypedDict, total=False):
     max_cost_usd: float | None
     deadline_seconds: float | None
     call_seconds: float
+    case_seconds: float | None
     in_flight: int | Literal["auto"]
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
     judge: str | Panel | None
     trust_code: bool
     replay: str | Path | None
     record: str | Path | None
-    fresh: bool
+    fresh: bool | str
     providers: Mapping[str, Provider] | None
     library: Library | None
     api_base: Mapping[str, str] | None
     env: Mapping[str, str] | None
     exclusive: bool
+    source: str
     on_event: Callable[[Event], None] | None
 
 
@@ -96,18 +107,24 @@ class Session:
         max_cost_usd: The most to spend; a call that could pass it is not made.
         deadline_seconds: How long the session may take.
         call_seconds: How long one call may take, all attempts together, from when it has a place at its provider.
+        case_seconds: How long one case may take, waiting for places included.
         in_flight: Calls at once at one provider and key; ``auto`` finds out, from 8 up to 256.
+        requests_per_minute: The most requests in any minute there.
+        tokens_per_minute: The most tokens in any minute there, those that may come back included.
         judge: The model, or the panel, asked where none is named; None means what the environment names
             (``DELIBERATE_PANEL``, ``DELIBERATE_JUDGE``), else the local panel.
         trust_code: Whether code may run unprotected where no sandbox works, and by its own tool configuration.
         replay: A recording to answer from, instead of any model.
         record: A file that every reply is recorded in.
-        fresh: Whether to ask anew what the ledger already holds.
+        fresh: Whether to ask anew what the ledger already holds; the ``fresh`` of an earlier ledger goes on with
+            what was asked anew then.
         providers: Providers by prefix (``"*"`` = all) that take the place of ours.
         library: Where rubrics, cards and panels are found; None means home, workspace and the bundled ones.
         api_base: Addresses by prefix.
         env: The environment; None means the process's.
         exclusive: Whether to refuse to run beside another process that executes the same plan.
+        source: What whoever repeats a run repeats, such as the path of its plan and of its cases. A run of many
+            cases goes on with what the last one of its source asked, and never mixes what changed meanwhile.
         on_event: Told of everything that happens.
 
     Attributes:
@@ -125,17 +142,21 @@ class Session:
         max_cost_usd: float | None = None,
         deadline_seconds: float | None = None,
         call_seconds: float = 120.0,
+        case_seconds: float | None = None,
         in_flight: int | Literal["auto"] = "auto",
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
         judge: str | Panel | None = None,
         trust_code: bool = False,
         replay: str | Path | None = None,
         record: str | Path | None = None,
-        fresh: bool = False,
+        fresh: bool | str = False,
         providers: Mapping[str, Provider] | None = None,
         library: Library | None = None,
         api_base: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         exclusive: bool = False,
+        source: str = "",
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self._env = dict(os.environ if env is None else env)
@@ -143,6 +164,8 @@ class Session:
         self._purse = Purse(max_cost_usd)
         self._deadline_seconds = deadline_seconds
         self._call_seconds = call_seconds
+        self._case_seconds = case_seconds
+        self._per_minute = (requests_per_minute, tokens_per_minute)
         self._in_flight = None if in_flight == "auto" else in_flight
         self._judge = judge
         self._sandbox = SandboxRunner(trust_code=trust_code)
@@ -154,13 +177,15 @@ class Session:
         self._api_base = dict(api_base or {})
         self._exclusive = exclusive
         self._on_event = on_event
+        self._source = source
+        self._last: Run | None = None
         self._runs = 0
         self._stack = AsyncExitStack()
         self._open: _Open | None = None
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
-            ledger = await stack.enter_async_context(open_ledger(self.ledger_path, fresh=self._fresh))
+            ledger = await stack.enter_async_context(open_ledger(self.ledger_path, fresh=await self._token()))
             providers = await self._providers()
             stack.push_async_callback(providers.aclose)
             tasks = await stack.enter_async_context(task_group())
@@ -173,6 +198,8 @@ class Session:
                 secret=ledger.secret,
                 purse=self._purse,
                 most_in_flight=self._in_flight,
+                requests_per_minute=self._per_minute[0],
+                tokens_per_minute=self._per_minute[1],
             )
             stack.callback(judges.close)
             ends = None if self._deadline_seconds is None else anyio.current_time() + self._deadline_seconds
@@ -244,37 +271,61 @@ class Session:
             self._emit(RunEnded(run=run, status=status))
         return evaluation
 
+    async def wind_down(self, seconds: float = 10.0) -> None:
+        """No call begins from here on; those in flight get that long, and what they say is written down."""
+        await self._opened.judges.wind_down(seconds)
+        await self._opened.ledger.committed()
+
     def stream(
-        self, cases: Iterable[Case] | AsyncIterable[Case], plan: Evaluator | Panel | Plan | None = None
+        self,
+        cases: Iterable[Case] | AsyncIterable[Case],
+        plan: Evaluator | Panel | Plan | None = None,
     ) -> Stream:
         """Evaluations of many cases as they finish: ``async with`` it, then ``async for case, evaluation``.
 
         Memory does not grow with the number of cases; leaving early cancels what is under way.
+
+        Args:
+            cases: What is judged; ids, where there are such, differ.
+            plan: An evaluator, a panel or a plan; None means the session's judge.
+
+        Entering raises ``ConfigError`` where the last run of the session's source did not end and was made of
+        something else; it names what changed.
         """
         run = ""
+        open_ended = False
         evaluator: Evaluator | None = None
 
         async def begin() -> str:
             nonlocal run, evaluator
             evaluator = await self._checked(plan)
-            run = await self._begun(digest_of(["stream", fingerprint_of(evaluator)]))
+            opened = self._opened
+            identity = identity_of(evaluator, runtime=opened.runtime, library=self._library)
+            refuse_changed(self._last, identity)
+            config: dict[str, Param] = {"format": 1, "source": self._source, "identity": identity}
+            config["fresh"] = opened.ledger.fresh
+            run = await self._begun(digest_of(["stream", identity, self._source]), config)
             return run
 
         async def one(case: Case) -> Evaluation:
             if evaluator is None:
                 msg = "a stream is open only within its 'async with'"
                 raise RuntimeError(msg)
-            return await self._evaluated(case, evaluator, run=run, previous=None, emit=emit)
+            nonlocal open_ended
+            evaluation = await self._evaluated(case, evaluator, run=run, previous=None, emit=emit)
+            open_ended = open_ended or _could_go_on(evaluation)
+            return evaluation
 
         async def end(status: Literal["ok", "incomplete", "interrupted"]) -> None:
-            await self._opened.ledger.end(run, status)
-            self._emit(RunEnded(run=run, status=status))
+            ended = "incomplete" if status == "ok" and open_ended else status
+            await self._opened.ledger.end(run, ended)
+            self._emit(RunEnded(run=run, status=ended))
 
         def emit(event: Event) -> None:
             self._emit(event)
             stream.tell(event)
 
-        stream = Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or 16))
+        stream = Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or _AUTO_IN_FLIGHT))
         return stream
 
     def evaluator_of(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
@@ -342,11 +393,11 @@ class Session:
             wrap = lambda inner: Recorded.recording(inner, sink)  # noqa: E731
         return Providers(settings, given=given, wrap=wrap)
 
-    async def _begun(self, name: str) -> str:
+    async def _begun(self, name: str, config: Mapping[str, Param] | None = None) -> str:
         self._runs += 1
         if not self._exclusive:
             name = f"{name}.{os.getpid()}.{id(self):x}.{self._runs}"
-        run = await self._opened.ledger.begin(name, {"format": 1})
+        run = await self._opened.ledger.begin(name, config or {"format": 1})
         self._emit(RunStarted(run=run, plan_digest=name))
         return run
 
@@ -364,7 +415,7 @@ class Session:
         name = case.id or case.digest[:8]
         with structlog.contextvars.bound_contextvars(run=run, case=name):
             emit(CaseStarted(case=name))
-            runtime = msgspec.structs.replace(opened.runtime, run=run, emit=emit)
+            runtime = msgspec.structs.replace(opened.runtime, run=run, emit=emit, ends=self._ends())
             asked = key_of_case(case)
             opened.ledger.put(asked, "Case", msgspec.json.encode(case))
             opened.ledger.place(f"{name}/case", asked, run=run)
@@ -385,6 +436,21 @@ class Session:
                 cost_usd=evaluation.usage.cost_usd,
             )
         return evaluation
+
+    async def _token(self) -> bool | str:
+        """What is asked anew: everything, or what the last run of the same source did."""
+        if self._source and self._fresh is False:
+            self._last = await last_run(str(self.ledger_path), self._source)
+        token = "" if self._last is None else self._last.config.get("fresh")
+        return token if isinstance(token, str) and token else self._fresh
+
+    def _ends(self) -> float | None:
+        """When a case that begins now has to end: with the session, or before."""
+        ends = self._opened.runtime.ends
+        if self._case_seconds is None:
+            return ends
+        own = anyio.current_time() + self._case_seconds
+        return own if ends is None else min(own, ends)
 
     async def _checked(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
         """The evaluator of a plan, its documents read and its providers opened before anything is paid."""
@@ -443,6 +509,18 @@ async def _with_similarity(evaluation: Evaluation, case: Case, *, runtime: Runti
     """
     beside = await assess(Similarity(by="embedding"), case, runtime=runtime)
     return msgspec.structs.replace(evaluation, parts=(Part(name="similarity", weight=0.0, evaluation=beside),))
+
+
+def _could_go_on(evaluation: Evaluation) -> bool:
+    """Whether asking again could bring more: a stop, or a ballot that did not come for a reason of ours."""
+    absences = [
+        answer.reply
+        for verdict in verdicts_of(evaluation)
+        for answer in verdict.answers.values()
+        if isinstance(answer.reply, Absent)
+    ]
+    ours = any(not one.lasting and one.reason != "not_needed" for one in absences)
+    return ours or _is_incomplete(evaluation)
 
 
 def _is_incomplete(evaluation: Evaluation) -> bool:

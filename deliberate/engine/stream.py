@@ -29,6 +29,8 @@ class Stream:
         end: Ends the run, told how.
         width: Cases open at once.
 
+    ``stop`` takes no further case: those under way come to their end, and the run can go on another time.
+
     What happens meanwhile is in ``events``; read it in a task beside the one that takes the results, for results wait
     until they are taken.
     """
@@ -51,6 +53,7 @@ class Stream:
         self._stack = AsyncExitStack()
         self._heard = ExitStack()
         self._finished = False
+        self._stopped = False
         self._working = 0
         self._listeners: list[MemoryObjectSendStream[Event]] = []
         self.run = ""
@@ -62,6 +65,10 @@ class Stream:
         self._listeners.append(send)
         self._heard.callback(receive.close)
         return aiter(receive)
+
+    def stop(self) -> None:
+        """Takes no further case."""
+        self._stopped = True
 
     def tell(self, event: Event) -> None:
         """Passes an event on to whoever listens."""
@@ -107,14 +114,14 @@ class Stream:
 
     async def _ended(self) -> None:
         with anyio.CancelScope(shield=True):
-            await self._end("ok" if self._finished else "interrupted")
+            await self._end("interrupted" if not self._finished else "incomplete" if self._stopped else "ok")
 
     async def _work(self, results: MemoryObjectSendStream[_Result]) -> None:
         try:
             async with results:
                 while True:
                     async with self._turn:
-                        case = await self._cases.next()
+                        case = None if self._stopped else await self._cases.next()
                     if case is None:
                         return
                     await results.send((case, await self._evaluate(case)))

@@ -47,15 +47,19 @@ class Ledger:
         path: Where it lies.
         reader: Its reading side, for reports; it sees what is committed.
         secret: 32 bytes of this ledger, for nonces.
+        fresh: What stands behind the keys of what was asked anew; "" where nothing was.
     """
 
-    def __init__(self, rows: Rows, writer: Writer, reader: Reader, *, path: str, fresh: str) -> None:
+    def __init__(
+        self, rows: Rows, writer: Writer, reader: Reader, *, path: str, fresh: str, go_on: bool = True
+    ) -> None:
         self.path = path
         self.reader = reader
         self.secret = rows.secret
         self._rows = rows
         self._writer = writer
-        self._fresh = fresh
+        self.fresh = fresh
+        self._go_on = go_on
         self._runs: dict[str, RunLock | None] = {}
 
     @property
@@ -152,7 +156,7 @@ class Ledger:
         try:
             # A run that began must be known here, or nobody would ever end it: cancelling waits for its one commit.
             with CancelScope(shield=True):
-                self._writer.add(partial(self._rows.begin, plan_digest, settled, go_on=not self._fresh, told=told))
+                self._writer.add(partial(self._rows.begin, plan_digest, settled, go_on=self._go_on, told=told))
                 await self._writer.wait_written()
                 if lock is not None:
                     await to_thread.run_sync(self._sign, lock, told[0])
@@ -201,7 +205,7 @@ class Ledger:
         await to_thread.run_sync(self._rows.close)
 
     def _own(self, key: Key) -> Key:
-        return Key(key + self._fresh)
+        return Key(key + self.fresh)
 
     def _begun(self, run: str | None) -> str:
         if run is None and len(self._runs) == 1:
@@ -224,14 +228,15 @@ class Ledger:
 
 @asynccontextmanager
 async def open_ledger(
-    path: str | os.PathLike[str], *, fresh: bool = False, busy_seconds: float = 10.0
+    path: str | os.PathLike[str], *, fresh: bool | str = False, busy_seconds: float = 10.0
 ) -> AsyncGenerator[Ledger]:
     """The ledger at that path, to write and read; made if there is none.
 
     Args:
         path: A file, or ``":memory:"`` for one that is kept nowhere.
         fresh: Read back only what is put from here on. Such records stand under keys of their own (the key, ``@`` and
-            a token), so what is in the ledger already stays, and stays what is read back otherwise.
+            a token), so what is in the ledger already stays, and stays what is read back otherwise. The ``fresh`` of
+            an earlier ledger goes on with what was put into that one.
         busy_seconds: How long to wait for another program that holds the file locked.
 
     Raises:
@@ -239,12 +244,12 @@ async def open_ledger(
             not be written.
     """
     place = os.fspath(path)
-    rows, reading = await to_thread.run_sync(partial(_open, place, fresh=fresh, busy_seconds=busy_seconds))
-    own = f"@{secrets.token_hex(4)}" if fresh else ""
+    rows, reading = await to_thread.run_sync(partial(_open, place, fresh=fresh is True, busy_seconds=busy_seconds))
+    own = fresh if isinstance(fresh, str) else f"@{secrets.token_hex(4)}" if fresh else ""
     lock = threading.Lock()
     writer = Writer(rows, path=place, token=current_token(), lock=lock)
     reader = Reader(reading, path=place, lock=lock if reading is rows.connection else threading.Lock(), fresh=own)
-    ledger = Ledger(rows, writer, reader, path=place, fresh=own)
+    ledger = Ledger(rows, writer, reader, path=place, fresh=own, go_on=fresh is not True)
     writer.start()
     try:
         yield ledger

@@ -33,6 +33,11 @@ _STEPS = """SELECT r.path, r.key, s.kind, s.body, r.absent
     ORDER BY r.path LIMIT ?4"""
 _ATTEMPTS = """SELECT key, n, outcome, cause, requested, effective, usage, latency_ms, reply, at
     FROM attempt WHERE key = ? ORDER BY id"""
+_HELD = """SELECT count(*) FROM run_step r JOIN step s ON s.key = r.key
+    WHERE r.run = ? AND r.absent IS NULL AND s.kind = ?"""
+_SPENT = """SELECT count(*), sum(json_extract(usage, '$.tokens_in')), sum(json_extract(usage, '$.tokens_out')),
+    sum(cost_usd), coalesce(sum(cost_usd IS NULL), 0)
+    FROM attempt WHERE key IN (SELECT key FROM run_step WHERE run = ?)"""
 _RUN = "SELECT run, plan_digest, config, status, started_at, ended_at FROM run"
 
 
@@ -108,6 +113,22 @@ class Reader:
         """Every attempt under a key, in the order they ended; in a fresh ledger those of its own, if there are any."""
         own = await self._all(_ATTEMPTS, key + self._fresh)
         return tuple(map(_attempt, own or await self._all(_ATTEMPTS, key)))
+
+    async def held(self, run: str, *, kind: str) -> int:
+        """How many steps of a run hold a record of that kind."""
+        row = await self._one(_HELD, run, kind)
+        return int(row[0]) if row else 0
+
+    async def spent(self, run: str) -> Usage:
+        """What all attempts at the steps of a run took, those whose vote was lost too."""
+        row = await self._one(_SPENT, run)
+        calls, tokens_in, tokens_out, cost, unknown = row or (0, 0, 0, 0.0, 0)
+        return Usage(
+            calls=calls,
+            tokens_in=tokens_in or 0,
+            tokens_out=tokens_out or 0,
+            cost_usd=None if unknown else cost or 0.0,
+        )
 
     async def aclose(self) -> None:
         """Closes the connection, once the look-up under way has ended."""

@@ -124,6 +124,10 @@ class _Limits(Written):
     in_flight: Annotated[int, Field(ge=1)] | None = None
     max_cost_usd: Annotated[float, Field(ge=0)] | None = None
     deadline_seconds: Annotated[float, Field(gt=0)] | None = None
+    case_seconds: Annotated[float, Field(gt=0)] | None = None
+    call_seconds: Annotated[float, Field(gt=0)] | None = None
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
 
 
 class _Plan(Written):

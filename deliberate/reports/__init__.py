@@ -16,37 +16,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deliberate.reports._facts import Imprint, ReadBack
     from deliberate.reports._screen import Screen
+    from deliberate.reports._totals import CaseLine, Totals, case_line, why_without
     from deliberate.reports._words import score_text
     from deliberate.reports.export import ENDINGS, checked, summary, write
     from deliberate.reports.html import review_page
-    from deliberate.reports.result import VerdictObject, encode, schema, verdict_object
+    from deliberate.reports.result import VerdictObject, encode, encode_line, schema, verdict_object
     from deliberate.reports.terminal import agreement_matrix, show
 
 __all__ = [
     "ENDINGS",
+    "CaseLine",
     "Imprint",
     "ReadBack",
     "Screen",
+    "Totals",
     "VerdictObject",
     "agreement_matrix",
+    "case_line",
     "checked",
     "encode",
+    "encode_line",
     "review_page",
     "schema",
     "score_text",
     "show",
     "summary",
     "verdict_object",
+    "why_without",
     "write",
 ]
 
 _HOMES = {
     "deliberate.reports._facts": ("Imprint", "ReadBack"),
     "deliberate.reports._screen": ("Screen",),
+    "deliberate.reports._totals": ("CaseLine", "Totals", "case_line", "why_without"),
     "deliberate.reports._words": ("score_text",),
     "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
     "deliberate.reports.html": ("review_page",),
-    "deliberate.reports.result": ("VerdictObject", "encode", "schema", "verdict_object"),
+    "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
     "deliberate.reports.terminal": ("agreement_matrix", "show"),
 }
 

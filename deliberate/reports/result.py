@@ -55,7 +55,7 @@ from deliberate.types import (
     bracket_of,
 )
 
-__all__ = ["SCHEMAS", "VerdictObject", "encode", "schema", "verdict_object"]
+__all__ = ["SCHEMAS", "VerdictObject", "encode", "encode_line", "schema", "verdict_object"]
 
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Zl", "Zp"})
 _INDENT = 2
@@ -83,7 +83,15 @@ def encode(found: Record) -> bytes:
 
     What is read back is the same; what is printed can do nothing to a terminal.
     """
-    text = msgspec.json.format(msgspec.json.encode(found), indent=_INDENT).decode()
+    return _harmless(msgspec.json.format(msgspec.json.encode(found), indent=_INDENT).decode())
+
+
+def encode_line(found: object) -> bytes:
+    """The object as one line of JSON, as harmless as ``encode``'s."""
+    return _harmless(msgspec.json.encode(found).decode())
+
+
+def _harmless(text: str) -> bytes:
     if not text.isascii() or "\x7f" in text:
         text = "".join(_escaped(sign) for sign in text)
     return f"{text}\n".encode()

@@ -1,0 +1,280 @@
+"""Many cases: read, judged, told, gone on with; every mistake said before anything is asked."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.cli.conftest import THREE, Cli, Here, Result, attempts, check_one_line, command, environment
+
+PANEL = "deliberate: 1\nname: board\nseats:\n{seats}rubric: {rubric}\n"
+
+
+def laid(
+    folder: Path, *, cases: int = 3, seats: tuple[str, ...] = ("good:70", "good:60", "fair:40"), more: str = ""
+) -> Path:
+    """A plan of three seats on so many cases."""
+    rows = [{"n": at, "answer": f"text {at}", "prompt": f"say {at}"} for at in range(1, cases + 1)]
+    (folder / "cases.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    lines = "".join(f"  - {{agent: generalist, model: 'scripted/{seat}'}}\n" for seat in seats)
+    (folder / "board.panel.yaml").write_text(PANEL.format(seats=lines, rubric="general"), encoding="utf-8")
+    plan = folder / "p.plan.yaml"
+    plan.write_text(
+        "deliberate: 1\n"
+        "cases: {from: cases.jsonl, id: n, task: prompt, output: answer}\n"
+        f"parts:\n  jury: {{type: deliberation, params: {{panel: board}}, weight: 1}}\n{more}",
+        encoding="utf-8",
+    )
+    return plan
+
+
+def records(told: Result) -> tuple[Any, Any]:
+    """The launch and the done record."""
+    launch, done = (msgspec.json.decode(line) for line in told.out.splitlines())
+    assert (launch["event"], done["event"]) == ("launch", "done")
+    return launch, done
+
+
+def test_a_plan_runs_over_its_cases_and_is_read_back_when_it_is_run_again(folder: Path, here: Here) -> None:
+    plan = laid(folder)
+    told = here("run", plan, "-o", "r.jsonl", "-o", "r.csv")
+    assert told.code == 0
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in told.out.splitlines() if line[:1].strip()}
+    assert rows["cases"] == "3 of 3 judged: good 3"
+    assert rows["score"] == "56.7/100, the mean of 3"
+    assert rows["votes"] == "9 voted"
+    assert rows["took"].startswith("9 calls (estimated 9), ")
+    assert rows["RESULT"] == "ok (no gate asked)"
+    lines = [msgspec.json.decode(line) for line in (folder / "r.jsonl").read_bytes().splitlines()]
+    assert [(one["case"], one["bracket"], len(one["votes"])) for one in lines] == [(n, "good", 3) for n in "123"]
+    with (folder / "r.csv").open(encoding="utf-8", newline="") as file:
+        assert [(row["case"], row["bracket"], row["voted"]) for row in csv.DictReader(file)] == [
+            (n, "good", "3") for n in "123"
+        ]
+    launch, done = records(here("run", plan, "--json", "-o", "again.jsonl"))
+    assert attempts(folder) == 9
+    assert (launch["cases"], done["read_back"], done["judged"], done["exit_code"]) == (3, 9, 3, 0)
+    again = [msgspec.json.decode(line) for line in (folder / "again.jsonl").read_bytes().splitlines()]
+    assert [one["digest"] for one in again] == [one["digest"] for one in lines]
+    assert {path.name for path in folder.iterdir()} == {
+        *("home", "answer.txt", "task.txt", "cases.jsonl", "board.panel.yaml", "p.plan.yaml"),
+        *("r.jsonl", "r.csv", "again.jsonl"),
+    }
+
+
+def test_cases_without_a_plan_go_before_judges(folder: Path, here: Here) -> None:
+    (folder / "outputs").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / "outputs" / name).write_text(name, encoding="utf-8")
+    _, done = records(here("run", "--cases", "outputs", "--task", "@task.txt", *THREE, "--json"))
+    assert (done["judged"], done["brackets"], done["agreement"]) == (2, {"good": 2}, done["agreement"])
+    assert sorted(done["judges"]) == ["judge-1", "judge-2", "judge-3"] or len(done["judges"]) == 3
+
+
+def test_a_dry_run_says_what_it_takes_and_asks_nobody(folder: Path, here: Here) -> None:
+    plan = laid(folder, cases=4)
+    told = here("run", plan, "--dry-run")
+    assert told.code == 0
+    assert told.out.startswith("4 cases: 12 to 12 calls (12.0 expected), about ")
+    assert "nothing was asked" in " ".join(told.out.split())
+    (record,) = map(msgspec.json.decode, here("run", plan, "--dry-run", "--json").out.splitlines())
+    assert (record["event"], record["cases"], record["estimate"]["most_calls"]) == ("dry_run", 4, 12)
+    assert attempts(folder) == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "line"),
+    [
+        (("--min-score", "56"), 0, "ok (every gate held)"),
+        (("--min-score", "57"), 3, "gate failed: min-score 57 (got 56.67)"),
+        (("--min-bracket", "excellent"), 3, "gate failed: min-bracket Excellent (got Good)"),
+        (("--min-agreement", "0.5"), 3, "gate failed: min-agreement 0.5 (got "),
+        (("--max-blockers", "0", "--max-unread", "0"), 0, "ok (every gate held)"),
+        (("--quorum", "all"), 0, "ok"),
+    ],
+)
+def test_a_run_is_held_against_its_gates(
+    folder: Path, here: Here, flags: tuple[str, ...], code: int, line: str
+) -> None:
+    told = here("run", laid(folder), *flags)
+    assert told.code == code
+    assert told.result.startswith(line)
+
+
+def test_an_earlier_run_is_a_baseline(folder: Path, here: Here) -> None:
+    _, before = records(here("run", laid(folder), "--json"))
+    worse = laid(folder, seats=("fair:40", "fair:40", "fair:40"))
+    told = here("run", worse, "--baseline", before["run"], "--max-drop", "10")
+    assert (told.code, told.result) == (3, "gate failed: max-drop 10 (got 16.67) (exit 3)")
+
+
+def test_when_no_case_has_a_quorum_it_ends_without_a_verdict_and_goes_on_when_run_again(
+    folder: Path, here: Here
+) -> None:
+    plan = laid(folder, seats=("fail", "fail", "good:60"))
+    launch, done = records(here("run", plan, "--json"))
+    assert (done["exit_code"], done["status"], done["why"]) == (4, "no_verdict", "3 of 3 cases (no_quorum 3)")
+    assert (done["mean"], done["scored"], done["votes"]["failed"]) == (None, 0, 6)
+    again = here("run", plan)
+    assert f"run {launch['run']} goes on: 3 answers are kept" in again.err
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (("board.panel.yaml", "fair:40", "fair:30"), "judge generalist-3 (scripted/fair:40 "),
+        (("board.panel.yaml", "general\n", "code-review\n"), "rubric general ("),
+        (("p.plan.yaml", "weight: 1}", "weight: 1}\ncombine: {by: min}"), "plan ("),
+    ],
+)
+def test_what_changed_is_named_and_never_mixed(
+    folder: Path, here: Here, change: tuple[str, str, str], named: str
+) -> None:
+    plan = laid(folder, seats=("fail", "fail", "fair:40"))
+    _, done = records(here("run", plan, "--json"))
+    file, before, after = change
+    text = (folder / file).read_text(encoding="utf-8")
+    assert before in text
+    (folder / file).write_text(text.replace(before, after), encoding="utf-8")
+    asked = attempts(folder)
+    told = here("run", plan)
+    assert told.code == 2
+    check_one_line(told.err.partition("\n")[0] + "\n" if told.err.startswith("2 usage") else told.err, 2, "usage")
+    assert f"run {done['run']} is unfinished, and since then this changed: " in told.err
+    assert named in told.err
+    assert "--fresh starts anew" in told.err
+    assert attempts(folder) == asked
+    _, fresh = records(here("run", plan, "--fresh", "--json"))
+    assert fresh["run"] != done["run"]
+    _, on = records(here("run", plan, "--json"))
+    assert on["run"] == fresh["run"]
+    assert on["read_back"] == fresh["votes"]["voted"] == 3
+
+
+def test_a_finished_fresh_run_is_what_is_read_back_later(folder: Path, here: Here) -> None:
+    plan = laid(folder)
+    here("run", plan)
+    here("run", plan, "--fresh")
+    assert attempts(folder) == 18
+    _, done = records(here("run", plan, "--json"))
+    assert (attempts(folder), done["read_back"]) == (18, 9)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ((), "there are no cases to run; give --cases FILE|FOLDER"),
+        (("--cases", "none.jsonl"), "there is no such file or folder"),
+        (("--cases", "bad.jsonl"), "bad.jsonl:2: there is no 'output' in this row"),
+        (("p.plan.yaml", "--judge", "scripted/good"), "a plan names its own judges"),
+        (("p.plan.yaml", "-o", "r.xlsx"), "the results of a run cannot be written as 'r.xlsx'"),
+        (("p.plan.yaml", "-o", "none/r.csv"), "there is no folder 'none'"),
+        (("p.plan.yaml", "-o", "home/r.jsonl", "-o", "home.csv"), "is a folder"),
+        (("p.plan.yaml", "--baseline", "zzzz"), "unknown run 'zzzz'"),
+    ],
+)
+def test_a_mistake_is_one_clear_message_and_nobody_is_asked(
+    folder: Path, here: Here, flags: tuple[str, ...], said: str
+) -> None:
+    laid(folder)
+    (folder / "home.csv").mkdir()
+    (folder / "bad.jsonl").write_text('{"output": "4"}\n{"answer": "5"}\n', encoding="utf-8")
+    told = here("run", *flags)
+    assert told.code == 2
+    check_one_line(told.err, 2, "usage")
+    assert said in told.err
+    assert attempts(folder) == 0
+
+
+def test_a_spent_budget_stops_the_run_and_says_what_is_left(folder: Path, here: Here) -> None:
+    told = here("run", laid(folder, cases=200), "--deadline", "0.0001", "--json")
+    _, done = records(told)
+    assert (told.code, done["status"]) == (5, "incomplete")
+    assert done["judged"] < 200
+    assert "not judged" in done["why"] or "deadline 200" in done["why"]
+
+
+def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> None:
+    import io
+
+    from rich.console import Console
+
+    from deliberate.cli._following import Following
+    from deliberate.judging import UnderWay
+    from deliberate.reports import Screen, Totals
+    from deliberate.types import AskId, BallotCast, Bracket, RunStarted, Usage
+
+    totals = Totals()
+    heard = Following(totals, cases=4, lines=False)
+    heard(RunStarted(run="r1", plan_digest=""))
+    heard(BallotCast(case="1", at=AskId("0"), seat="a", bracket=Bracket.GOOD, score=70.0, usage=Usage(cost_usd=0.5)))
+    busy = (
+        UnderWay("1", "a", "m", "asked", "", 0.0),
+        UnderWay("2", "a", "m", "queued", "", 0.0),
+        UnderWay("1", "b", "m", "waiting", "rate limit", 12.0),
+    )
+    console = Console(file=io.StringIO(), width=100, legacy_windows=False, record=True)
+    console.print(heard.drawn(Screen(console), busy))
+    rows = [" ".join(line.split()) for line in console.export_text().splitlines()]
+    assert rows == [
+        "judge progress done agree unread tok/min cost state",
+        "a □□□□□□□□□□ 0/4 – 0 0 $0.00 running 1, queued 1",
+        "b □□□□□□□□□□ 0/4 – 0 0 $0.00 waiting 12 s for rate limit",
+        "0 of 4 cases · 1 votes · agreement undefined · $0.5000",
+    ]
+
+
+@contextmanager
+def started(folder: Path, *arguments: object, **env: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        command(*arguments), cwd=folder, env=environment(folder, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(true: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("signals", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (1, signal.SIGTERM)])
+def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cli, signals: int, number: int) -> None:
+    plan = laid(folder, cases=2, seats=("good:70", "good:60", "hang") if signals == 2 else ("good:70", "slow", "slow"))
+    (folder / "slowly.py").write_text(
+        "import anyio\nfrom deliberate.providers.scripted import Scripted\n", encoding="utf-8"
+    )
+    text = (folder / "board.panel.yaml").read_text(encoding="utf-8")
+    (folder / "board.panel.yaml").write_text(text.replace("slow", "hang"), encoding="utf-8")
+    with started(folder, "run", plan, "-o", "r.jsonl", "--call-seconds", "3") as process:
+        until(lambda: attempts(folder) >= 2)
+        process.send_signal(number)
+        if signals == 2:
+            time.sleep(0.3)
+            process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    told = err.decode()
+    assert "stopping: calls in flight have 10 s to be answered; again stops at once" in told
+    assert "130 interrupted: " in told
+    assert "the same command goes on with run" in told
+    assert b"Traceback" not in err + out
+    assert not (folder / "r.jsonl").exists()
+    assert not list(folder.glob(".r.jsonl*"))
+    assert cli("audit", "--verify").code == 0
+    assert os.listdir(folder / "home")
