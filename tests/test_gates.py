@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deliberate.gates import EXIT, GateLine, Required, Result, hold, result_of, verdicts_of
+from deliberate.gates import EXIT, GateLine, Required, Result, RunFacts, hold, result_of, result_of_run, verdicts_of
 from deliberate.types import (
     Absent,
     AbsentReason,
@@ -323,3 +323,51 @@ def test_verdicts_are_found_in_parts_of_parts_in_order() -> None:
 def test_a_result_is_read_back_as_it_was_written() -> None:
     result = result_of(scored(70.0), Required(min_score=80.0, max_blockers=0))
     assert msgspec.json.decode(msgspec.json.encode(result), type=Result) == result
+
+
+FACTS = RunFacts(cases=4, judged=4, scored=4, mean=60.0, blockers=1, unread=0.25, agreement=0.5)
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "why"),
+    [
+        (FACTS, "ok", ""),
+        (msgspec.structs.replace(FACTS, judged=3), "incomplete", "1 of 4 cases (not judged 1)"),
+        (
+            msgspec.structs.replace(FACTS, scored=2, without={"budget": 1, "no_quorum": 1}),
+            "incomplete",
+            "1 of 4 cases (budget 1)",
+        ),
+        (
+            msgspec.structs.replace(FACTS, scored=3, without={"no_quorum": 1}),
+            "no_verdict",
+            "1 of 4 cases (no_quorum 1)",
+        ),
+        (
+            msgspec.structs.replace(FACTS, scored=0, mean=None, without={"failed": 4}),
+            "no_verdict",
+            "4 of 4 cases (failed 4)",
+        ),
+    ],
+)
+def test_a_case_without_a_verdict_leaves_the_run_without_one(facts: RunFacts, status: str, why: str) -> None:
+    result = result_of_run(facts, Required(min_score=10.0))
+    assert (result.status, result.why) == (status, why)
+
+
+@pytest.mark.parametrize(
+    ("required", "line"),
+    [
+        (Required(), "ok (no gate asked)"),
+        (Required(min_score=60.0, min_bracket=Bracket.GOOD, max_blockers=1), "ok (every gate held)"),
+        (Required(max_unread=0.25, min_agreement=0.5, max_drop=5.0), "ok (every gate held)"),
+        (Required(min_score=61.0), "gate failed: min-score 61 (got 60)"),
+        (Required(min_bracket=Bracket.EXCELLENT), "gate failed: min-bracket Excellent (got Good)"),
+        (Required(max_blockers=0), "gate failed: max-blockers 0 (got 1)"),
+        (Required(max_unread=0.2), "gate failed: max-unread 0.2 (got 0.25)"),
+        (Required(min_agreement=0.6), "gate failed: min-agreement 0.6 (got 0.50)"),
+        (Required(max_drop=1.0), "gate failed: max-drop 1 (got 5)"),
+    ],
+)
+def test_a_run_is_held_against_its_gates_by_its_mean(required: Required, line: str) -> None:
+    assert result_of_run(FACTS, required, baseline=65.0).line == line

@@ -64,14 +64,17 @@ class Limit:
     async def __aenter__(self) -> None:
         await self._limiter.acquire()
         if self._closed:
-            self._limiter.release()
+            self._leave()
             await anyio.sleep_forever()  # until whoever asks is cancelled
         self._peak = max(self._peak, int(self._limiter.borrowed_tokens))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._limiter.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._limiter.release()  # to the next in the queue, at once: a place is empty only when nobody waits
         if self._closed and not self._limiter.borrowed_tokens:
             self._empty.set()
 

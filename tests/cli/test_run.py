@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 
+from deliberate.cli._following import Following
+from deliberate.judging import UnderWay
+from deliberate.reports import Screen, Totals
+from deliberate.types import AskId, BallotCast, Bracket, RunStarted, Usage
 from tests.cli.conftest import THREE, Cli, Here, Result, attempts, check_one_line, command, environment
 
 PANEL = "deliberate: 1\nname: board\nseats:\n{seats}rubric: {rubric}\n"
@@ -77,8 +80,7 @@ def test_cases_without_a_plan_go_before_judges(folder: Path, here: Here) -> None
     for name in ("a.txt", "b.txt"):
         (folder / "outputs" / name).write_text(name, encoding="utf-8")
     _, done = records(here("run", "--cases", "outputs", "--task", "@task.txt", *THREE, "--json"))
-    assert (done["judged"], done["brackets"], done["agreement"]) == (2, {"good": 2}, done["agreement"])
-    assert sorted(done["judges"]) == ["judge-1", "judge-2", "judge-3"] or len(done["judges"]) == 3
+    assert (done["judged"], done["brackets"], done["votes"]["voted"], len(done["judges"])) == (2, {"good": 2}, 6, 3)
 
 
 def test_a_dry_run_says_what_it_takes_and_asks_nobody(folder: Path, here: Here) -> None:
@@ -115,7 +117,8 @@ def test_an_earlier_run_is_a_baseline(folder: Path, here: Here) -> None:
     _, before = records(here("run", laid(folder), "--json"))
     worse = laid(folder, seats=("fair:40", "fair:40", "fair:40"))
     told = here("run", worse, "--baseline", before["run"], "--max-drop", "10")
-    assert (told.code, told.result) == (3, "gate failed: max-drop 10 (got 16.67) (exit 3)")
+    assert told.code == 3
+    assert told.result.startswith("gate failed: max-drop 10 (got 16.67) (exit 3)")
 
 
 def test_when_no_case_has_a_quorum_it_ends_without_a_verdict_and_goes_on_when_run_again(
@@ -149,7 +152,7 @@ def test_what_changed_is_named_and_never_mixed(
     asked = attempts(folder)
     told = here("run", plan)
     assert told.code == 2
-    check_one_line(told.err.partition("\n")[0] + "\n" if told.err.startswith("2 usage") else told.err, 2, "usage")
+    check_one_line(told.err, 2, "usage")
     assert f"run {done['run']} is unfinished, and since then this changed: " in told.err
     assert named in told.err
     assert "--fresh starts anew" in told.err
@@ -205,15 +208,6 @@ def test_a_spent_budget_stops_the_run_and_says_what_is_left(folder: Path, here: 
 
 
 def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> None:
-    import io
-
-    from rich.console import Console
-
-    from deliberate.cli._following import Following
-    from deliberate.judging import UnderWay
-    from deliberate.reports import Screen, Totals
-    from deliberate.types import AskId, BallotCast, Bracket, RunStarted, Usage
-
     totals = Totals()
     heard = Following(totals, cases=4, lines=False)
     heard(RunStarted(run="r1", plan_digest=""))
@@ -234,47 +228,37 @@ def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> Non
     ]
 
 
-@contextmanager
-def started(folder: Path, *arguments: object, **env: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        command(*arguments), cwd=folder, env=environment(folder, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def until(true: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(("signals", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (1, signal.SIGTERM)])
 def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cli, signals: int, number: int) -> None:
-    plan = laid(folder, cases=2, seats=("good:70", "good:60", "hang") if signals == 2 else ("good:70", "slow", "slow"))
-    (folder / "slowly.py").write_text(
-        "import anyio\nfrom deliberate.providers.scripted import Scripted\n", encoding="utf-8"
+    plan = laid(folder, cases=9, seats=("good:70", "hang", "good:60"))
+    seconds = 1 if signals == 1 else 60
+    flags = ("-o", "r.jsonl", "--in-flight", "1", "--call-seconds", str(seconds))
+    process = subprocess.Popen(
+        command("run", plan, *flags),
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    text = (folder / "board.panel.yaml").read_text(encoding="utf-8")
-    (folder / "board.panel.yaml").write_text(text.replace("slow", "hang"), encoding="utf-8")
-    with started(folder, "run", plan, "-o", "r.jsonl", "--call-seconds", "3") as process:
-        until(lambda: attempts(folder) >= 2)
+    try:
+        assert process.stderr is not None
+        assert b"9 cases" in process.stderr.readline()
         process.send_signal(number)
         if signals == 2:
-            time.sleep(0.3)
+            assert (
+                b"stopping: calls in flight have 10 s to be answered; again stops at once" in process.stderr.readline()
+            )
             process.send_signal(number)
+        began = time.monotonic()
         out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - began < 8  # not the ten seconds: nobody hung that long
     assert process.returncode == 130
-    told = err.decode()
-    assert "stopping: calls in flight have 10 s to be answered; again stops at once" in told
-    assert "130 interrupted: " in told
-    assert "the same command goes on with run" in told
+    assert " of 9 cases are judged" in err.decode()
+    assert "the same command goes on with run" in err.decode()
     assert b"Traceback" not in err + out
-    assert not (folder / "r.jsonl").exists()
-    assert not list(folder.glob(".r.jsonl*"))
+    assert not list(folder.glob("*r.jsonl*"))
     assert cli("audit", "--verify").code == 0
-    assert os.listdir(folder / "home")
+    assert "interrupted" in cli("show").out

@@ -168,7 +168,8 @@ async def test_winding_down_lets_those_in_flight_end_and_nobody_else_begin() -> 
     async with bench(Slow(), in_flight=1) as table:
 
         async def ask(number: str) -> None:
-            (answer,) = await table.judges.ask([post(number)])
+            # Two judges, so that the second waits for the place of the first.
+            (answer,) = await table.judges.ask([post(number, model=f"scripted/{number}")])
             assert isinstance(answer, Answer)
             found.append(answer)
 
