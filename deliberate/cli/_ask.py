@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import msgspec
 
@@ -43,6 +43,7 @@ from deliberate.types import (
 
 __all__ = [
     "Asked",
+    "Limits",
     "adjusted",
     "as_planned",
     "ask",
@@ -50,8 +51,18 @@ __all__ = [
     "check_spend",
     "estimate_text",
     "import_modules",
+    "limits_of",
     "required_of",
 ]
+
+
+class Limits(TypedDict, total=False):
+    """Arguments of a session that hold it back."""
+
+    requests_per_minute: int
+    tokens_per_minute: int
+    case_seconds: float
+    call_seconds: float
 
 
 class Asked(Record, frozen=True, kw_only=True):
@@ -120,6 +131,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         api_base=addresses(asked.api_base),
         exclusive=True,
         on_event=heard,
+        **limits_of({} if loaded is None else loaded.plan.limits),
     )
     try:
         async with session:
@@ -232,6 +244,11 @@ def as_planned(asked: Asked, plan: Plan) -> Asked:
     if asked.baseline is not None and not asked.max_drop:
         stated["max_drop"] = plan.require.get("max_drop", 0.0)
     return msgspec.structs.replace(asked, **stated)
+
+
+def limits_of(stated: Mapping[str, Any]) -> Limits:
+    """What a plan, or flags, say of paces and times; None says nothing."""
+    return cast("Limits", {name: stated[name] for name in Limits.__annotations__ if stated.get(name) is not None})
 
 
 _REQUIRED = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agreement")

@@ -59,13 +59,16 @@ async def _verified(path: Path, report: dict[str, object], *, as_json: bool) -> 
 async def _asked(reader: Reader, run: str, *, prompts: bool, as_json: bool) -> list[dict[str, object]]:
     found = await reader.run(run)
     rows: list[dict[str, object]] = []
-    for step in await reader.results(found.run):
-        evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
-        case = await case_of(reader, found.run, step.path)
-        for verdict in verdicts_of(evaluation):
-            rows += list(_rows(verdict, case, prompts=prompts))
-            if not as_json:
-                _print_verdict(verdict)
+    after = ""
+    while page := await reader.results(found.run, after=after):
+        after = page[-1].path
+        for step in page:
+            evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
+            case = await case_of(reader, found.run, step.path)
+            for verdict in verdicts_of(evaluation):
+                rows += list(_rows(verdict, case, prompts=prompts))
+                if not as_json:
+                    _print_verdict(verdict)
     if not as_json:
         for row in rows:
             print_rows([(str(name), str(value)) for name, value in row.items() if name != "prompt"])

@@ -17,12 +17,14 @@ import msgspec
 
 from deliberate.cli._ask import (
     Asked,
+    Limits,
     adjusted,
     as_planned,
     check,
     check_spend,
     estimate_text,
     import_modules,
+    limits_of,
     required_of,
 )
 from deliberate.cli._exits import say
@@ -41,21 +43,12 @@ from deliberate.library.cases import Columns, Survey, read_cases, survey
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Totals, encode_line, score_text, why_without
 from deliberate.runtime import task_group
-from deliberate.types import Case, Panel, Record, Usage, digest_of
+from deliberate.types import Case, Panel, Usage, digest_of
 
 __all__ = ["run"]
 
 _AT_ONCE = 64
 _GRACE_SECONDS = 10.0
-
-
-class Limits(Record, frozen=True, kw_only=True):
-    """What holds a run back besides what holds ``ask`` back."""
-
-    requests_per_minute: int | None
-    tokens_per_minute: int | None
-    case_seconds: float | None
-    call_seconds: float | None
 
 
 async def run(
@@ -73,24 +66,21 @@ async def run(
     import_modules(asked.modules or ())
     library = Library(workspace=Path.cwd())
     loaded = None if asked.plan is None else library.plan(asked.plan)
-    limits = Limits(
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-        case_seconds=case_seconds,
-        call_seconds=call_seconds,
+    limits = limits_of(
+        {
+            "requests_per_minute": requests_per_minute,
+            "tokens_per_minute": tokens_per_minute,
+            "case_seconds": case_seconds,
+            "call_seconds": call_seconds,
+        }
     )
     if loaded is not None:
-        asked, limits = as_planned(asked, loaded.plan), _limits(limits, loaded)
+        asked, limits = as_planned(asked, loaded.plan), {**limits_of(loaded.plan.limits), **limits}
     required = required_of(asked)
     for path in asked.out or ():
         checked_results(path)
     source = await anyio.to_thread.run_sync(_Source.of, cases, loaded, text_or_file(asked.task, where="--task"))
     return await _Running(asked, source, loaded=loaded, library=library, limits=limits, required=required).run()
-
-
-def _limits(limits: Limits, loaded: LoadedPlan) -> Limits:
-    stated = {name: loaded.plan.limits.get(name) for name in Limits.__struct_fields__ if getattr(limits, name) is None}
-    return msgspec.structs.replace(limits, **{name: value for name, value in stated.items() if value is not None})
 
 
 class _Source:
@@ -177,7 +167,6 @@ class _Running:
 
     async def run(self) -> int:
         asked = self._asked
-        limits = {name: value for name, value in msgspec.structs.asdict(self._limits).items() if value is not None}
         session = Session(
             ledger=asked.ledger,
             max_cost_usd=asked.max_cost,
@@ -191,7 +180,7 @@ class _Running:
             exclusive=True,
             source=self._name(),
             on_event=self._heard,
-            **limits,
+            **self._limits,
         )
         try:
             async with session:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 
 from deliberate.cli._result import print_result, result_for
+from deliberate.cli._results import Results, checked_results
 from deliberate.cli._table import print_json, print_rows
 from deliberate.errors import ConfigError
 from deliberate.gates import Required
 from deliberate.ledger import Reader, default_path, read_ledger
-from deliberate.reports import Imprint
+from deliberate.reports import Imprint, case_line, encode_line, score_text
 from deliberate.types import Case, Evaluation
 
 __all__ = ["case_of", "show"]
@@ -41,9 +44,11 @@ async def _list(reader: Reader, *, as_json: bool) -> int:
 
 async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_json: bool) -> int:
     found = await reader.run(run)
-    results = await reader.results(found.run)
+    results = await reader.results(found.run, most=2)
     if not results:
         raise ConfigError(f"run {found.run} has no result", where=str(path), hint="run the same command again to go on")
+    if len(results) > 1:
+        return await _many(reader, found.run, out=out, as_json=as_json)
     code = 0
     for step in results:
         evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
@@ -56,6 +61,38 @@ async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_
 def _stated(path: Path) -> str:
     """The ledger, where it has to be named to be found again."""
     return "" if path == Path(default_path(os.environ)) else str(path)
+
+
+async def _many(reader: Reader, run: str, *, out: Sequence[Path], as_json: bool) -> int:
+    """A line a case, page by page; with ``out`` the files a run writes."""
+    for path in out:
+        checked_results(path)
+    with ExitStack() as files:
+        results = [Results(path) for path in out]
+        for one in results:
+            files.callback(one.close)
+        rows = [("case", "bracket", "score", "votes", "why")]
+        number, after = 0, ""
+        while page := await reader.results(run, after=after):
+            after = page[-1].path
+            for step in page:
+                evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
+                case = await case_of(reader, run, step.path)
+                number += 1
+                for one in results:
+                    one.add(number, case, evaluation, run=run)
+                line = case_line(case, evaluation)
+                if as_json:
+                    sys.stdout.write(encode_line(line).decode())
+                else:
+                    score = "" if line.score is None else score_text(line.score)
+                    rows.append((line.case, line.bracket, score, f"{line.voted}/{line.seats}", line.why))
+            if not as_json:
+                print_rows(rows)
+                rows = []
+        for one in results:
+            one.place()
+    return 0
 
 
 async def case_of(reader: Reader, run: str, result: str) -> Case:

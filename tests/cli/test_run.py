@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from rich.console import Console
@@ -226,6 +228,79 @@ def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> Non
         "b □□□□□□□□□□ 0/4 – 0 0 $0.00 waiting 12 s for rate limit",
         "0 of 4 cases · 1 votes · agreement undefined · $0.5000",
     ]
+
+
+def test_a_run_of_many_is_shown_a_line_a_case_and_written_again(folder: Path, here: Here) -> None:
+    _, done = records(here("run", laid(folder), "--json", "-o", "r.jsonl"))
+    told = here("show", done["run"], "-o", "again.jsonl", "-o", "again.csv")
+    rows = [line.split() for line in told.out.splitlines()]
+    assert rows == [["case", "bracket", "score", "votes", "why"], *([n, "good", "56.7", "3/3"] for n in "123")]
+    assert (folder / "again.jsonl").read_bytes() == (folder / "r.jsonl").read_bytes()
+    lines = here("show", done["run"], "--json").out.splitlines()
+    assert [msgspec.json.decode(line)["case"] for line in lines] == ["1", "2", "3"]
+    assert here("show", done["run"], "-o", "r.html").code == 2
+    asks = here("audit", done["run"], "--json").json["asks"]
+    assert len(asks) == 9
+
+
+def test_a_plan_says_how_fast_and_how_long(folder: Path, here: Here) -> None:
+    more = (
+        "limits: {requests_per_minute: 600000, tokens_per_minute: 600000000, case_seconds: 0.0001, call_seconds: 5}\n"
+    )
+    plan = laid(folder, more=more)
+    told = here("run", plan)
+    assert (told.code, told.result.partition(" (")[0]) == (5, "incomplete: 3 of 3 cases")
+    assert here("run", plan, "--case-seconds", "60").code == 0
+    assert here("ask", "answer.txt", "--plan", plan).code == 5
+    wrong = laid(folder, more="limits: {requests_per_hour: 3}\n")
+    told = here("run", wrong)
+    assert told.code == 2
+    assert "requests_per_hour" in told.err
+    assert "requests_per_minute" in told.err
+
+
+def test_what_cannot_be_written_is_said_and_nothing_heard_is_lost(
+    folder: Path, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = laid(folder)
+
+    plain = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if self.name.endswith(".whole"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return plain(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        told = here("run", plan, "-o", "r.jsonl")
+    assert told.code == 2
+    assert "r.jsonl: cannot write the results: No space left on device; what was heard is in the ledger" in told.err
+    assert not list(folder.glob("*r.jsonl*"))
+    _, done = records(here("run", plan, "--json", "-o", "r.jsonl"))
+    assert (done["read_back"], attempts(folder)) == (9, 9)
+
+
+def test_a_spreadsheet_takes_no_cell_for_a_formula(folder: Path, here: Here) -> None:
+    rows = [{"id": sign + "1+1", "output": "4", "category": "=cmd"} for sign in "=+-@"]
+    (folder / "cases.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    assert here("run", "--cases", "cases.jsonl", *THREE, "-o", "r.csv").code == 0
+    with (folder / "r.csv").open(encoding="utf-8", newline="") as file:
+        found = [(row["case"], row["category"]) for row in csv.DictReader(file)]
+    assert found == [(f"'{sign}1+1", "'=cmd") for sign in "=+-@"]
+
+
+def test_a_line_is_said_each_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    async def main() -> None:
+        heard = Following(Totals(), cases=4, lines=True)
+        heard.began()
+        heard.tell()
+        heard._said -= 31  # noqa: SLF001  half a minute ago
+        heard.tell()
+        heard.tell()
+
+    anyio.run(main)
+    assert capsys.readouterr().err == "run : 0 of 4 cases, 0 votes, agreement undefined, $0.0000\n"
 
 
 @pytest.mark.parametrize(("signals", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (1, signal.SIGTERM)])
