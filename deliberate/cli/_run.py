@@ -36,14 +36,14 @@ from deliberate.cli._results import Results, checked_results
 from deliberate.cli._table import print_lines, print_rows
 from deliberate.engine import Estimate, Session
 from deliberate.errors import ConfigError, LedgerError
-from deliberate.evaluators import Evaluator, plan_of
+from deliberate.evaluators import Evaluator, own_evaluators, plan_of
 from deliberate.gates import EXIT, INCOMPLETE, Required, Result, result_of_run
 from deliberate.library import Library
 from deliberate.library.cases import Columns, Survey, read_cases, survey
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Totals, encode_line, score_text, why_without
 from deliberate.runtime import task_group
-from deliberate.types import Case, Panel, Usage, digest_of
+from deliberate.types import AUTO, Case, Panel, Usage, digest_of
 
 __all__ = ["run"]
 
@@ -63,9 +63,9 @@ async def run(
     """Judges many cases, and gives the exit code."""
     asked = Asked(output="", reference=None, category=None, replay=flags.pop("replay"), record=None, **flags)
     check(asked)
-    import_modules(asked.modules or ())
+    own = own_evaluators(import_modules(asked.modules or ()))
     library = Library(workspace=Path.cwd())
-    loaded = None if asked.plan is None else library.plan(asked.plan)
+    loaded = None if asked.plan is None else library.plan(asked.plan, own=tuple(own))
     limits = limits_of(
         {
             "requests_per_minute": requests_per_minute,
@@ -80,7 +80,9 @@ async def run(
     for path in asked.out or ():
         checked_results(path)
     source = await anyio.to_thread.run_sync(_Source.of, cases, loaded, text_or_file(asked.task, where="--task"))
-    return await _Running(asked, source, loaded=loaded, library=library, limits=limits, required=required).run()
+    return await _Running(
+        asked, source, loaded=loaded, library=library, limits=limits, required=required, own=own
+    ).run()
 
 
 class _Source:
@@ -152,12 +154,14 @@ class _Running:
         library: Library,
         limits: Limits,
         required: Required,
+        own: Mapping[str, object],
     ) -> None:
         self._asked = asked
         self._source = source
         self._loaded = loaded
         self._library = library
         self._required = required
+        self._own = own
         self._limits = limits
         self._cases = source.found.cases
         self._tables = shows_tables() and not asked.as_json
@@ -191,7 +195,7 @@ class _Running:
 
     async def _within(self, session: Session) -> int:
         asked = self._asked
-        evaluator = adjusted(session.evaluator_of(self._plan()), asked)
+        evaluator = adjusted(session.evaluator_of(self._plan() or session.default_panel()), asked)
         check_spend(evaluator, asked)
         estimate = (await session.estimate(self._source.found.typical, evaluator)).times(self._cases)
         if asked.dry_run:
@@ -346,10 +350,17 @@ class _Running:
     def _plan(self) -> Evaluator | Panel | None:
         asked = self._asked
         if self._loaded is not None:
-            return plan_of(self._loaded.plan, panel=self._loaded.panel(self._library), where=str(asked.plan))
+            loaded = self._loaded
+            return plan_of(
+                loaded.plan,
+                panel=loaded.panel(self._library),
+                where=loaded.where,
+                folder=loaded.folder,
+                own=self._own,
+            )
         if asked.panel is not None:
             return self._library.panel(asked.panel, model=asked.judge[0] if asked.judge else None)
-        return Panel.of(*asked.judge) if asked.judge else None
+        return Panel.of(*asked.judge, rubric=AUTO) if asked.judge else None
 
 
 async def _watching(stopping: anyio.Event, everything: anyio.CancelScope) -> None:

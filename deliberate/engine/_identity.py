@@ -12,7 +12,7 @@ from deliberate.ledger import Run, read_ledger
 from deliberate.library import Library
 from deliberate.protocols import protocol_of
 from deliberate.runtime import Runtime
-from deliberate.types import digest_of, laid_out
+from deliberate.types import AUTO, digest_of, laid_out
 
 __all__ = ["identity_of", "last_run", "refuse_changed"]
 
@@ -27,10 +27,12 @@ def identity_of(evaluator: Evaluator, *, runtime: Runtime, library: Library) -> 
     found: dict[str, str] = {}
     for number, panel in enumerate(panels_of(evaluator, runtime=runtime), start=1):
         of = "" if number == 1 else f" of panel {number}"
-        rubric = None if panel.rubric is None else library.rubric(panel.rubric)
+        rubric = None if panel.rubric is None or panel.rubric == AUTO else library.rubric(panel.rubric)
         if rubric is not None:
             found[f"rubric {rubric.name}{of}"] = rubric.digest
-        for seat in laid_out(panel, rubric).seats:
+        elif panel.rubric == AUTO:  # each case has its own
+            found |= {f"rubric {one.name}{of}": one.digest for one in library.rubrics()}
+        for seat in panel.seats if panel.rubric == AUTO else laid_out(panel, rubric).seats:
             found[f"judge {seat.name}{of}"] = f"{seat.judge.model} {digest_of(seat)}"
         protocol = protocol_of(panel.protocol)
         for form in protocol.forms:

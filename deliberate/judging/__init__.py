@@ -5,6 +5,7 @@ retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all.
 """
 
 from deliberate.judging._actors import JudgeActors, UnderWay
+from deliberate.judging._ask import MOST_ATTEMPTS
 from deliberate.judging._fence import SLOT, visible
 from deliberate.judging._limit import Limit
 from deliberate.judging._pace import Pace
@@ -18,6 +19,7 @@ from deliberate.judging._suspect import addresses_judges
 from deliberate.judging.key import key_of, key_of_case
 
 __all__ = [
+    "MOST_ATTEMPTS",
     "SLOT",
     "JudgeActors",
     "Limit",

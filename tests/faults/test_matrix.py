@@ -95,6 +95,13 @@ async def test_a_random_mix_at_three_of_ten_attempts_changes_no_byte(tmp_path: P
     assert seen.digests == undisturbed.digests
 
 
+async def test_a_vote_that_failed_five_times_by_chance_is_asked_once_more(tmp_path: Path) -> None:
+    async with Endpoint(failing(lambda _: "retry_after:0.01", attempts=5)) as endpoint:
+        seen = await judged(2, endpoint, tmp_path / "runs.db", models=MODELS[:1])
+        await check(seen, tmp_path / "runs.db", cases=2, seats=1)
+    assert (seen.votes, seen.requests) == (2, 12)
+
+
 async def test_one_judge_dead_for_good_leaves_the_others_a_quorum_and_is_left_alone(tmp_path: Path) -> None:
     async with Endpoint(dead({"seeded-e"})) as endpoint:
         seen = await judged(CASES, endpoint, tmp_path / "runs.db", in_flight=4)
