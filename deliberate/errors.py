@@ -27,7 +27,8 @@ Errors become values in three places only: a judge actor (``Absent``), an evalua
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Self
 
 __all__ = [
     "AgentCardError",
@@ -110,7 +111,20 @@ class AgentCardError(ConfigError):
 
 
 class SuiteError(ConfigError):
-    """A task suite cannot be read."""
+    """A task suite cannot be read.
+
+    Attributes:
+        faults: All that is wrong with it, in the order of the file; the message lists them, one a line.
+    """
+
+    faults: tuple[ConfigError, ...] = ()
+
+    @classmethod
+    def of(cls, faults: Sequence[ConfigError]) -> Self:
+        """One error that says all of them at once."""
+        error = cls("\n".join(map(str, faults)))
+        error.faults = tuple(faults)
+        return error
 
 
 class MissingExtra(ConfigError):

@@ -269,6 +269,85 @@ def schema(
     _call(ctx, "_schema", "schema")
 
 
+suite = typer.Typer(name="suite", help="Task suites: does a skill make a subject do better?", rich_markup_mode=None)
+app.add_typer(suite)
+
+SuiteFlag = Annotated[Path | None, typer.Option(help="The tasks: a YAML file.", metavar="FILE")]
+
+
+@suite.callback(invoke_without_command=True)
+def suite_run(
+    ctx: typer.Context,
+    task_suite: SuiteFlag = None,
+    state_root: Annotated[Path | None, typer.Option(help="Where state and artifacts go.", metavar="DIR")] = None,
+    input: Annotated[Path | None, typer.Option(help="Pipeline: the ranking artifact.", metavar="FILE")] = None,  # noqa: A002  the flag's name
+    candidate_id: Annotated[str | None, typer.Option(help="Pipeline: which candidate of it.", metavar="ID")] = None,
+    standalone: Annotated[bool, typer.Option("--standalone", help="Try a skill alone, without a baseline.")] = False,
+    skill_path: Annotated[
+        Path | None, typer.Option(help="Standalone: the SKILL.md or its folder.", metavar="PATH")
+    ] = None,
+    baseline_skill: Annotated[
+        str | None, typer.Option(help="Pipeline: the skill to compare with, instead of the ranking's; none = no skill.")
+    ] = None,
+    mock: Annotated[bool, typer.Option("--mock", help="No model: fixed passing scores, to try a suite out.")] = False,
+    subject: Annotated[str | None, typer.Option(help="Who does the tasks: a model.", metavar="MODEL")] = None,
+    command: Annotated[
+        str | None, typer.Option(help="Who does the tasks: a command that reads the prompt.", metavar="COMMAND")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="The model of rubric judges that name none.", metavar="MODEL")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="The subject's; none = its own default.", min=0)] = None,
+    pass_k: Annotated[int, typer.Option(help="Attempts per task; one that passes is enough.", min=1)] = 1,
+    samples: Annotated[int | None, typer.Option(help="Attempts that are all made, for the estimates.", min=1)] = None,
+    baseline_cache_dir: Annotated[
+        Path | None, typer.Option(help="Keep baselines here for seven days.", metavar="DIR")
+    ] = None,
+    eval_threshold: Annotated[
+        float, typer.Option(help="Pipeline: least score of the discriminator, 0-10.", min=0, max=10)
+    ] = 6.0,
+    weak_baseline: Annotated[str, typer.Option(help="A baseline below 0.2: error or warn.")] = "error",
+    min_effect: Annotated[float, typer.Option(help="Least difference of the pass rates.", min=0, max=1)] = 0.0,
+    inconclusive: Annotated[
+        bool, typer.Option("--inconclusive", help="Neither pass nor fail where chance explains the difference.")
+    ] = False,
+    require_pass: Annotated[bool, typer.Option("--require-pass", help="Gate: a fail is exit 3.")] = False,
+    min_score: Annotated[float | None, typer.Option(help="Gate: least pass rate, 0-100.", min=0, max=100)] = None,
+    max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers.", min=0)] = None,
+    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    max_drop: Annotated[
+        float | None, typer.Option(help="Gate: most points of pass rate below the baseline.", min=0)
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="The artifact's file.", metavar="FILE")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
+    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
+    in_flight: Annotated[int | None, typer.Option(help="Tasks at once, and calls at one provider.", min=1)] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
+    ledger: LedgerFlag = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew what the ledger already holds.")] = False,
+    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let tests run outside a sandbox.")] = False,
+    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option("-o", help="Write a report, format by ending.", metavar="FILE")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole artifact on standard output.")] = False,
+) -> None:
+    """Tries a skill on its tasks, beside the one it would replace."""
+    if ctx.invoked_subcommand is None:
+        _call(ctx, "_suite", "suite")
+
+
+@suite.command("lint")
+def suite_lint(
+    ctx: typer.Context,
+    task_suite: Annotated[Path, typer.Argument(help="The tasks: a YAML file.", metavar="FILE")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Says what weakens a suite."""
+    _call(ctx, "_suite", "suite_lint")
+
+
 def _group(name: str, text: str) -> typer.Typer:
     group = typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group)

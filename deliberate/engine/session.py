@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -276,6 +276,32 @@ class Session:
         """No call begins from here on; those in flight get that long, and what they say is written down."""
         await self._opened.judges.wind_down(seconds)
         await self._opened.ledger.committed()
+
+    async def begin(self, name: str, *, plans: Sequence[Evaluator] = (), models: Sequence[str] = ()) -> Runtime:
+        """A run of work that is more than evaluations: the doors, with the run they are open for.
+
+        Args:
+            name: What the run is made from, as a digest; the same name goes on with what did not end well.
+            plans: What will judge in it.
+            models: Whom else it will ask.
+
+        Raises:
+            ConfigError: A judge, a document or a model is not to be had; nothing was spent.
+            LedgerError: Another process executes that run, or it cannot be written down.
+        """
+        for plan in plans:
+            await self._checked(plan)
+        for model in models:
+            self._opened.providers.of(model)
+        run = await self._begun(name)
+        return msgspec.structs.replace(self._opened.runtime, run=run)
+
+    async def end(self, runtime: Runtime, status: Literal["ok", "incomplete", "interrupted"]) -> None:
+        """Ends what ``begin`` began, after the commit of all it did."""
+        run = runtime.run or ""
+        await self._opened.ledger.committed()
+        await self._opened.ledger.end(run, status)
+        self._emit(RunEnded(run=run, status=status))
 
     def stream(
         self,

@@ -44,6 +44,8 @@ _ROLES = {
 def request_of(post: Post) -> Request:
     """The request of a post, its fences still with a slot for the nonce."""
     judge = post.judge
+    if post.form.wire == "text":
+        return _plain(post)
     system = f"{judge.persona.strip()}\n\n{_SYSTEM}" if judge.persona.strip() else _SYSTEM
     return Request(
         model=judge.model,
@@ -56,6 +58,21 @@ def request_of(post: Post) -> Request:
         artifact=_artifact(post),
         preface="\n\n".join(part for part in (judge.persona.strip(), _shown(post).strip()) if part),
         questions=_questions(post),
+    )
+
+
+def _plain(post: Post) -> Request:
+    """The criteria and nothing else, for one whose work is to be judged: what judges are told is not for it."""
+    judge = post.judge
+    return Request(
+        model=judge.model,
+        messages=(Message(role="user", content=post.criteria),),
+        key=post.key,
+        temperature=judge.temperature,
+        max_tokens=judge.max_tokens,
+        seed=post.sample,
+        artifact=post.case.task,
+        preface=post.case.context.get("skill", ""),
     )
 
 

@@ -106,6 +106,8 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
     Raises:
         ReplyError: It is not in the form asked for; the message says why, in words a judge can act on.
     """
+    if post.form.wire == "text":
+        return Note(text=_whole(text))
     body = _unwrapped(text)
     in_text = not body.startswith("{") and bool(
         post.form.wire == "score" or post.form.fallback or post.form.reply is Revised
@@ -397,6 +399,11 @@ def _earlier_sections(before: str, post: Post) -> Sections:
         return _own_sections(_unwrapped(before), post)
     except ReplyError:
         return Sections()
+
+
+def _whole(text: str) -> str:
+    """Text as it was written, but for lone surrogates, which cannot be stored."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _clean(text: str) -> str:

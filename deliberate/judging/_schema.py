@@ -27,7 +27,7 @@ def asked_dimensions(rubric: Rubric | None, wanted: Sequence[str]) -> tuple[Dime
 
 def schema_of(form: Form, rubric: Rubric | None, wanted: Sequence[str]) -> Mapping[str, Any] | None:
     """The schema of a form's reply; None for a form that is answered in text."""
-    if form.wire == "score":
+    if form.wire in ("score", "text"):
         return None
     if form.wire == "number":
         low, high = sorted(parse_scale(form.scale))

@@ -17,6 +17,7 @@ from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec, suite_
 from deliberate.library.panels import read_panel
 from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
 from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
+from deliberate.library.suites import LoadedSuite, read_suite
 
 __all__ = [
     "APPROVED",
@@ -27,6 +28,7 @@ __all__ = [
     "Example",
     "Library",
     "LoadedPlan",
+    "LoadedSuite",
     "NotAnEvaluator",
     "Remark",
     "Surroundings",
@@ -47,6 +49,7 @@ __all__ = [
     "read_plan",
     "read_rubric",
     "read_source",
+    "read_suite",
     "reweighed",
     "select",
     "suite_judge",

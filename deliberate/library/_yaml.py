@@ -160,20 +160,39 @@ class Document(Record, frozen=True, kw_only=True):
         first = min(found, key=lambda one: (order.get(one["type"], 1), self._at(one["loc"])))
         raise self._explained(first, model)
 
+    def faults(self, model: type[Written], *at: str | int) -> tuple[ConfigError, ...]:
+        """All that keeps the data at a path from being the model, in the order of the file."""
+        data: Any = self.data
+        for step in at:
+            data = data[step]
+        try:
+            model.model_validate(data)
+        except ValidationError as error:
+            found: list[dict[str, Any]] = [
+                {**one, "loc": (*at, *one["loc"])} for one in error.errors(include_url=False)
+            ]
+            # A list whose items are bad is called too short as well.
+            paths: list[tuple[str | int, ...]] = [one["loc"] for one in found]
+            faulty = {path[:size] for path in paths for size in range(len(path))}
+            found = [one for one in found if one["type"] != "too_short" or one["loc"] not in faulty]
+            found.sort(key=lambda one: self._at(one["loc"]))
+            return tuple(self._explained(one, model, within=len(at)) for one in found)
+        return ()
+
     def _at(self, path: tuple[str | int, ...]) -> tuple[int, int]:
         while path not in self.marks:
             path = path[:-1]
         return self.marks[path][:2]
 
-    def _explained(self, found: Mapping[str, Any], model: type[Written]) -> ConfigError:
+    def _explained(self, found: Mapping[str, Any], model: type[Written], *, within: int = 0) -> ConfigError:
         kind: str = found["type"]
         path: tuple[str | int, ...] = found["loc"]
         if path[-1:] == ("[key]",):
             return self.fault(f"{path[-2]!r} is no name", *path[:-1], key=True, expected=_wanted(found))
         if kind == "extra_forbidden":
-            return self.unknown_key(_keys(_model_at(model, path[:-1])), *path)
+            return self.unknown_key(_keys(_model_at(model, path[within:-1])), *path)
         if kind == "missing":
-            inner = _model_at(model, path[:-1])
+            inner = _model_at(model, path[within:-1])
             return self.fault(f"key {spelled(path)!r} is missing", *path, expected=f"keys: {', '.join(_keys(inner))}")
         if kind == "value_error":
             return self.fault(f"{spelled(path)}: {found['ctx']['error']}", *path)

@@ -21,7 +21,7 @@ from deliberate.library.dialects import codebolt_part, kapso_spec
 from deliberate.library.panels import SUFFIX
 from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
 
-__all__ = ["LoadedPlan", "plan_schema", "read_plan"]
+__all__ = ["LoadedPlan", "Require", "plan_schema", "read_plan", "stated"]
 
 _Points = Annotated[float, Field(ge=0, le=100)]
 _Share = Annotated[float, Field(ge=0, le=1)]
@@ -111,7 +111,9 @@ class _Cases(Written):
     category: Words | None = None
 
 
-class _Require(Written):
+class Require(Written):
+    """What is required of an outcome, from outside."""
+
     min_score: _Points | None = None
     min_bracket: _Bracket | None = None
     max_blockers: _Count | None = None
@@ -136,7 +138,7 @@ class _Plan(Written):
     parts: Annotated[dict[Name, _Part], Field(min_length=1)]
     combine: _Combine = _Combine()
     gates: tuple[_Gate, ...] = ()
-    require: _Require = _Require()
+    require: Require = Require()
     limits: _Limits = _Limits()
 
 
@@ -167,11 +169,11 @@ def read_plan(path: Path, *, own: Sequence[str] = ()) -> LoadedPlan:
             PlanPart(name=name, spec=Spec(type=part.type, params=part.params), weight=part.weight)
             for name, part in written.parts.items()
         ),
-        combine=Spec(type=written.combine.by, params=_stated(written.combine, "by")),
+        combine=Spec(type=written.combine.by, params=stated(written.combine, "by")),
         gates=tuple(_gate(at, gate, written, document) for at, gate in enumerate(written.gates)),
-        cases={} if written.cases is None else _stated(written.cases),
-        require=_stated(written.require),
-        limits=_stated(written.limits),
+        cases={} if written.cases is None else stated(written.cases),
+        require=stated(written.require),
+        limits=stated(written.limits),
     )
     return LoadedPlan(plan=plan, folder=path.absolute().parent, document=document)
 
@@ -259,7 +261,7 @@ def _kapso(document: Document) -> Spec:
     return kapso_spec(written.type, written.params, within=True)
 
 
-def _stated(written: Written, *without: str) -> dict[str, Any]:
+def stated(written: Written, *without: str) -> dict[str, Any]:
     """What a mapping says, by the keys people write; a bracket by its name."""
     found = written.model_dump(by_alias=True, exclude_none=True, exclude=set(without))
     return {key: value.label.lower() if isinstance(value, Bracket) else value for key, value in found.items()}

@@ -96,6 +96,7 @@ from deliberate.types.severity import (
     adjusted_score,
     without_findings,
 )
+from deliberate.types.suite import Suite, Task
 from deliberate.types.verdict import (
     CallRange,
     Close,
@@ -182,6 +183,8 @@ __all__ = [
     "SeverityMode",
     "Spec",
     "Spend",
+    "Suite",
+    "Task",
     "Undecided",
     "UndecidedWhy",
     "Unscored",
