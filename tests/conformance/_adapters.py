@@ -32,21 +32,14 @@ from deliberate.types import (
     bracket_of,
 )
 from tests.conformance._cases import Missing, Observed
+from tests.conformance._improvement import IMPROVEMENT
 
 __all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
 Input = Mapping[str, Any]
 Adapter = Callable[[Input, Path], Awaitable[Observed]]
 
-LATER: Mapping[str, str] = {
-    "baseline_cache": "verb suite",
-    "cli_run": "verb suite",
-    "contains_judge": "verb suite",
-    "pass_at_k": "verb suite",
-    "pass_rate": "verb suite",
-    "suite_load": "verb suite",
-    "verdict": "verb suite",
-}
+LATER: Mapping[str, str] = {}
 """Kinds whose evaluator or verb comes with a later step."""
 
 
@@ -330,4 +323,4 @@ ADAPTERS: Mapping[str, Adapter] = {
         skill_md_parse,
         weighted_average,
     )
-}
+} | dict(IMPROVEMENT)

@@ -210,6 +210,7 @@ _ENDINGS: Mapping[str, Rule] = {
     "_include": _listed,
     "_lacks": lambda value, got, tol: not _says_any([value] if isinstance(value, str) else value, got, tol),
     "_max": lambda value, got, tol: got is None or got <= value + tol,
+    "_mentions": _says,
     "_mentions_all": _says,
     "_mentions_any": _says_any,
     "_min": lambda value, got, tol: got is not None and got >= value - tol,
