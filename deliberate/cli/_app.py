@@ -82,6 +82,9 @@ def ask(
     out: Annotated[
         list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")
     ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Annotations and a step summary, in a GitHub workflow.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Puts one output before a panel or a plan."""
@@ -331,6 +334,9 @@ def suite_run(
     out: Annotated[
         list[Path] | None, typer.Option("-o", help="Write a report, format by ending.", metavar="FILE")
     ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Annotations and a step summary, in a GitHub workflow.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole artifact on standard output.")] = False,
 ) -> None:
     """Tries a skill on its tasks, beside the one it would replace."""

@@ -101,6 +101,7 @@ class Asked(Record, frozen=True, kw_only=True):
     modules: list[str] | None
     dry_run: bool
     out: list[Path] | None
+    github: bool
     as_json: bool
 
 
@@ -158,7 +159,13 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         read_back=read_back,
     )
     return await print_result(
-        case, evaluation, imprint, ledger=session.ledger_path, out=asked.out or (), as_json=asked.as_json
+        case,
+        evaluation,
+        imprint,
+        ledger=session.ledger_path,
+        out=asked.out or (),
+        as_json=asked.as_json,
+        github=asked.github,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 from rich.console import Console
 
 from deliberate.agreement.percent_agreement import percent_agreement
+from deliberate.cli._github import fenced, tell_workflow
 from deliberate.cli._table import print_json
 from deliberate.errors import ConfigError
 from deliberate.gates import Required, Result, result_of, verdicts_of
@@ -76,6 +78,7 @@ async def print_result(
     ledger: str | Path,
     out: Sequence[Path] = (),
     as_json: bool = False,
+    github: bool = False,
 ) -> int:
     """Prints a result, writes the files asked for, and gives the exit code.
 
@@ -85,7 +88,11 @@ async def print_result(
         print_json(verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger)))
     plain = bool(os.environ.get("NO_COLOR"))  # no bold and no dim either
     console = Console(highlight=False, stderr=as_json, color_system=None if plain else "auto")
-    print_evaluation(console, evaluation, imprint=imprint)
+    with fenced(sys.stderr if as_json else sys.stdout):
+        print_evaluation(console, evaluation, imprint=imprint)
     for path in out:
         write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
+    if github:
+        where = str(out[0]) if out else f"deliberate show {imprint.run}"
+        tell_workflow(evaluation, title=case.id or "Review", imprint=imprint, where=where)
     return 0 if imprint.result is None else imprint.result.exit_code

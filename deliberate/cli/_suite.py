@@ -13,6 +13,7 @@ import msgspec
 
 from deliberate.cli._exits import say
 from deliberate.cli._gates import required_of, stated_in
+from deliberate.cli._github import fenced, tell_workflow
 from deliberate.cli._read import addresses
 from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Session
@@ -71,6 +72,7 @@ class Asked(Record, frozen=True, kw_only=True):
     trust_code: bool
     api_base: list[str] | None
     out: list[Path] | None
+    github: bool
     as_json: bool
 
 
@@ -260,16 +262,19 @@ def _tell(asked: Asked, ran: Ran, artifact: dict[str, Any], path: Path, required
     result = _result(asked, ran, result_of(evaluation, required, baseline=None if rate is None else 100.0 * rate))
     figures = msgspec.json.encode(artifact if asked.as_json else headline(outcome)).decode()
     sys.stdout.write(figures + "\n")
-    if asked.mock:
-        say("MOCK        no model was asked: these figures measure nothing")
-    for warning in outcome.warnings:
-        say(f"WARNING     {warning}")
-    say(f"SUITE       {outcome.verdict}: {outcome.reason}")
-    say(f"ARTIFACT    {path.absolute()}")
-    say(f"RESULT      {result.line}")
+    with fenced(sys.stderr):
+        if asked.mock:
+            say("MOCK        no model was asked: these figures measure nothing")
+        for warning in outcome.warnings:
+            say(f"WARNING     {warning}")
+        say(f"SUITE       {outcome.verdict}: {outcome.reason}")
+        say(f"ARTIFACT    {path.absolute()}")
+        say(f"RESULT      {result.line}")
     told = Imprint(run=ran.run, result=result)
     for place in asked.out or ():
         write(evaluation, place, case=Case(output="", id=artifact["skill_id"]), imprint=told)
+    if asked.github:
+        tell_workflow(evaluation, title=artifact["skill_id"], imprint=told, where=str(path))
     return result.exit_code
 
 

@@ -1,4 +1,4 @@
-"""Evaluations as people and programs read them: terminal, JSON, HTML, Markdown.
+"""Evaluations as people and programs read them: screen, HTML, and for programs.
 
 ``_facts`` and ``_words`` work out what a report says, once; ``terminal``, ``html`` and ``export`` only give it a form,
 and ``result`` is the JSON of ``ask --json``. This room reads nothing but what it is given. Rules for whoever edits it:
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from deliberate.reports._totals import CaseLine, Totals, case_line, why_without
     from deliberate.reports._words import score_text
     from deliberate.reports.export import ENDINGS, checked, summary, write
+    from deliberate.reports.github import cut, fence, workflow_commands
     from deliberate.reports.html import review_page
+    from deliberate.reports.junit import junit_xml
     from deliberate.reports.result import VerdictObject, encode, encode_line, schema, verdict_object
+    from deliberate.reports.sarif import sarif_log
     from deliberate.reports.terminal import agreement_matrix, show
 
 __all__ = [
@@ -34,15 +37,20 @@ __all__ = [
     "agreement_matrix",
     "case_line",
     "checked",
+    "cut",
     "encode",
     "encode_line",
+    "fence",
+    "junit_xml",
     "review_page",
+    "sarif_log",
     "schema",
     "score_text",
     "show",
     "summary",
     "verdict_object",
     "why_without",
+    "workflow_commands",
     "write",
 ]
 
@@ -52,8 +60,11 @@ _HOMES = {
     "deliberate.reports._totals": ("CaseLine", "Totals", "case_line", "why_without"),
     "deliberate.reports._words": ("score_text",),
     "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
+    "deliberate.reports.github": ("workflow_commands", "cut", "fence"),
     "deliberate.reports.html": ("review_page",),
     "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
+    "deliberate.reports.junit": ("junit_xml",),
+    "deliberate.reports.sarif": ("sarif_log",),
     "deliberate.reports.terminal": ("agreement_matrix", "show"),
 }
 

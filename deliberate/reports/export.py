@@ -37,7 +37,9 @@ from deliberate.reports._words import (
     usage_text,
 )
 from deliberate.reports.html import review_page
+from deliberate.reports.junit import junit_xml
 from deliberate.reports.result import encode, verdict_object
+from deliberate.reports.sarif import sarif_log
 from deliberate.types import Case, Evaluation, Note, Undecided, Unscored
 
 __all__ = ["ENDINGS", "checked", "summary", "write"]
@@ -104,7 +106,8 @@ def checked(path: str | Path) -> Path:
 
 
 def _ending(path: Path) -> str:
-    return path.suffix.lower()
+    name = path.name.lower()
+    return next((ending for ending in _FORMS if name.endswith(ending) and name != ending), "")
 
 
 def _json(evaluation: Evaluation, case: Case, imprint: Imprint, ledger: str | None) -> bytes:  # noqa: ARG001
@@ -120,10 +123,20 @@ def _markdown(evaluation: Evaluation, case: Case, imprint: Imprint, ledger: str 
     return summary(evaluation, title=case.id, imprint=imprint).encode()
 
 
+def _junit(evaluation: Evaluation, case: Case, imprint: Imprint, ledger: str | None) -> bytes:  # noqa: ARG001
+    return junit_xml(evaluation, title=case.id, imprint=imprint)
+
+
+def _sarif(evaluation: Evaluation, case: Case, imprint: Imprint, ledger: str | None) -> bytes:  # noqa: ARG001
+    return sarif_log(evaluation, imprint=imprint)
+
+
 _FORMS: Mapping[str, Callable[[Evaluation, Case, Imprint, str | None], bytes]] = {
     ".html": _html,
     ".json": _json,
+    ".junit.xml": _junit,
     ".md": _markdown,
+    ".sarif": _sarif,
 }
 
 ENDINGS = tuple(_FORMS)

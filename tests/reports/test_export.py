@@ -38,7 +38,7 @@ def imprint() -> Imprint:
 
 
 def test_the_ending_says_the_form(tmp_path: Path) -> None:
-    assert ENDINGS == (".html", ".json", ".md")
+    assert ENDINGS == (".html", ".json", ".junit.xml", ".md", ".sarif")
     for ending in ENDINGS:
         path = write(split_panel(), tmp_path / f"review{ending}", case=CASE, imprint=imprint(), ledger="reviews.db")
         assert path.read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_the_ending_says_the_form(tmp_path: Path) -> None:
     assert (found["run"], found["ledger"], found["bracket"]) == ("7F3K", "reviews.db", "good")
     assert (tmp_path / "review.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "review.md").read_text(encoding="utf-8").startswith("## refund-rounding\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["review.html", "review.json", "review.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"review{ending}" for ending in ENDINGS]
 
 
 def test_without_an_imprint_and_in_capitals(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_without_an_imprint_and_in_capitals(tmp_path: Path) -> None:
 
 
 def test_an_unknown_ending_lists_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"\.html, \.json, \.md"):
+    with pytest.raises(ConfigError, match=r"\.html, \.json, \.junit\.xml, \.md, \.sarif"):
         checked(tmp_path / "review.docx")
     with pytest.raises(ConfigError, match="review"):
         write(split_panel(), tmp_path / "review", case=CASE)

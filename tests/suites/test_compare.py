@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -50,7 +51,9 @@ def test_the_estimates_are_shares_of_all_choices_of_k_attempts(given_: tuple[int
 
 @pytest.mark.parametrize("estimate", [pass_at_k, pass_pow_k])
 @pytest.mark.parametrize("numbers", [(2, 1, 3), (2, 3, 1), (2, 1, 0), (2, -1, 1)])
-def test_an_estimate_needs_as_many_attempts_as_k(estimate: type[pass_at_k], numbers: tuple[int, int, int]) -> None:
+def test_an_estimate_needs_as_many_attempts_as_k(
+    estimate: Callable[[int, int, int], float], numbers: tuple[int, int, int]
+) -> None:
     with pytest.raises(ValueError, match="attempts"):
         estimate(*numbers)
 
