@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deliberate.engine import Session, evaluate, judge
     from deliberate.errors import DeliberateError
     from deliberate.evaluators import combine, evaluator
+    from deliberate.gates import require
     from deliberate.protocols import redecide
     from deliberate.studies.live import compare
     from deliberate.types import Bracket, Case, Evaluation, Gate, Judge, Panel, Rules, Seat, Verdict
@@ -35,12 +36,14 @@ __all__ = [
     "evaluator",
     "judge",
     "redecide",
+    "require",
 ]
 
 _HOMES = {
     "deliberate.engine": ("Session", "evaluate", "judge"),
     "deliberate.errors": ("DeliberateError",),
     "deliberate.evaluators": ("combine", "evaluator"),
+    "deliberate.gates": ("require",),
     "deliberate.protocols": ("redecide",),
     "deliberate.studies.live": ("compare",),
     "deliberate.types": ("Bracket", "Case", "Evaluation", "Gate", "Judge", "Panel", "Rules", "Seat", "Verdict"),

@@ -16,7 +16,7 @@
     ├── ReplyError                  it answered, but not in the form asked for: one repair ask
     ├── EvaluatorError              an instrument broke
     ├── LedgerError                 the record cannot be read or written
-    └── NotMet                      raised only by ``Evaluation.require()``
+    └── NotMet                      raised only by ``gates.require()``
         ├── NoVerdict
         └── GateFailed
 

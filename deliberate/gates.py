@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from deliberate.errors import GateFailed, NoVerdict
 from deliberate.types import (
     Bracket,
     Evaluation,
@@ -21,7 +22,9 @@ from deliberate.types import (
     Undecided,
     Unscored,
     Verdict,
+    bracket_named,
     bracket_of,
+    state_of,
 )
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "Status",
     "blockers_in",
     "hold",
+    "require",
     "result_of",
     "result_of_run",
     "verdicts_of",
@@ -183,6 +187,74 @@ def result_of_run(facts: RunFacts, required: Required, *, baseline: float | None
 def _of_cases(counts: Mapping[str, int], facts: RunFacts) -> str:
     told = ", ".join(f"{why} {number}" for why, number in counts.items())
     return f"{sum(counts.values())} of {facts.cases} cases ({told})"
+
+
+def require(
+    evaluation: Evaluation,
+    *,
+    min_score: float | None = None,
+    min_bracket: Bracket | str | None = None,
+    max_blockers: int | None = None,
+    max_unread: float | None = None,
+) -> None:
+    """Holds an evaluation against gates, as an assertion.
+
+    Args:
+        evaluation: What is held against them.
+        min_score: The least score, 0–100.
+        min_bracket: The least bracket, or its name.
+        max_blockers: The most blockers.
+        max_unread: The largest share of unread votes, 0–1.
+
+    Raises:
+        NoVerdict: There is no score.
+        GateFailed: A gate does not hold; the message is the table of the votes.
+        ValueError: There is no bracket of that name.
+    """
+    bracket = bracket_named(min_bracket) if isinstance(min_bracket, str) else min_bracket
+    required = Required(min_score=min_score, min_bracket=bracket, max_blockers=max_blockers, max_unread=max_unread)
+    result = result_of(evaluation, required)
+    if result.status == "gate":
+        raise GateFailed(_printable(f"{_headline(evaluation, result)}\n{_votes(evaluation)}"))
+    if result.status != "ok":
+        raise NoVerdict(_printable(f"{result.line}\n{_votes(evaluation)}"))
+
+
+def _headline(evaluation: Evaluation, result: Result) -> str:
+    """``Fair 46/100, wanted min-bracket Good (P0 F2 G1 E0, 0 unread)``."""
+    bracket, score = evaluation.bracket, evaluation.score or 0.0
+    wanted = ", ".join(f"{gate.gate} {gate.wanted} (got {gate.got})" for gate in result.gates if not gate.held)
+    counts = [verdict.counts for verdict in verdicts_of(evaluation)]
+    unread = sum(one["unread"] for one in counts)
+    ballots = [vote.ballot.bracket for verdict in verdicts_of(evaluation) for vote in verdict.votes if vote.ballot]
+    split = " ".join(f"{one.label[0]}{ballots.count(one)}" for one in Bracket)
+    label = "" if bracket is None else bracket.label
+    return f"{label} {score:.3g}/100, wanted {wanted} ({split}, {unread} unread)"
+
+
+def _votes(evaluation: Evaluation) -> str:
+    rows: list[str] = []
+    for verdict in verdicts_of(evaluation):
+        for vote in verdict.votes:
+            told = (
+                state_of(vote.answer.reply)
+                if vote.ballot is None
+                else f"{vote.ballot.bracket.label:<9} {vote.ballot.score:5.1f}"
+            )
+            reason = "" if vote.ballot is None else " ".join(vote.ballot.reason.split())
+            rows.append(f"  {vote.seat.name:<16} {told}  {reason[:_MOST_REASON]}".rstrip())
+    findings = [f"  {one.severity}: {one.title}" for one in evaluation.findings if one.severity == "blocker"]
+    return "\n".join([*rows, *findings])
+
+
+def _printable(text: str) -> str:
+    """Text from judges as it may stand in a test's output: nothing in it commands a terminal or a workflow."""
+    shown = "".join(sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    return shown.rstrip()
+
+
+_MOST_REASON = 160
+"""Characters of a judge's reason in the table."""
 
 
 def _unfinished(evaluation: Evaluation, outcome: Unscored) -> Result:

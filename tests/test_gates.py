@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import anyio
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deliberate.gates import EXIT, GateLine, Required, Result, RunFacts, hold, result_of, result_of_run, verdicts_of
+from deliberate import judge
+from deliberate.errors import GateFailed, NoVerdict
+from deliberate.gates import (
+    EXIT,
+    GateLine,
+    Required,
+    Result,
+    RunFacts,
+    hold,
+    require,
+    result_of,
+    result_of_run,
+    verdicts_of,
+)
 from deliberate.types import (
     Absent,
     AbsentReason,
@@ -371,3 +385,46 @@ def test_a_case_without_a_verdict_leaves_the_run_without_one(facts: RunFacts, st
 )
 def test_a_run_is_held_against_its_gates_by_its_mean(required: Required, line: str) -> None:
     assert result_of_run(FACTS, required, baseline=65.0).line == line
+
+
+# --- require ---------------------------------------------------------------------------------------
+
+
+def panel_evaluation(*models: str) -> Evaluation:
+    """What a scripted panel says of an output."""
+    return anyio.run(lambda: judge("4", *models, criteria="C", ledger=":memory:"))
+
+
+def test_require_says_nothing_where_every_gate_holds() -> None:
+    require(panel_evaluation("scripted/good:70"), min_score=70, min_bracket="Good", max_blockers=0, max_unread=0)
+
+
+def test_require_raises_the_table_of_votes() -> None:
+    found = panel_evaluation("scripted/good:70", "scripted/fair:40", "scripted/fair:44", "scripted/refuse")
+    with pytest.raises(GateFailed) as failed:
+        require(found, min_bracket=Bracket.EXCELLENT)
+    first, *rows = str(failed.value).splitlines()
+    assert first.startswith("Fair ")
+    assert first.endswith("wanted min-bracket Excellent (got Fair) (P0 F2 G1 E0, 0 unread)")
+    assert [row.split()[1] for row in rows] == ["Good", "Fair", "Fair", "abstained"]
+    assert isinstance(failed.value, AssertionError)
+
+
+def test_require_names_blockers_and_shows_no_control_characters() -> None:
+    found = msgspec.structs.replace(
+        panel_evaluation("scripted/good:70"),
+        findings=(Finding(id="F1", key="k", severity="blocker", dimension="d", title="\x1b[31m::error::"),),
+    )
+    with pytest.raises(GateFailed, match=r"blocker: \N{REPLACEMENT CHARACTER}\[31m"):
+        require(found, max_blockers=0)
+
+
+def test_require_without_a_verdict_is_not_a_failed_gate() -> None:
+    with pytest.raises(NoVerdict, match="no verdict: no_quorum"):
+        require(panel_evaluation("scripted/refuse"))
+
+
+def test_require_of_a_number_needs_no_votes() -> None:
+    found = Evaluation(evaluator="exact", outcome=Scored(score=0.0, raw=0.0))
+    with pytest.raises(GateFailed, match=r"Poor 0/100, wanted min-score 50"):
+        require(found, min_score=50)

@@ -1,0 +1,131 @@
+"""The plugin, in a pytest of its own; with and without workers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+NAMED = ("-p", "no:cacheprovider", "-p", "anyio", "-p", "deliberate.integrations.pytest_plugin")
+"""The plugins that are needed and no others, by name: a pytest that looks for them all takes a second to start."""
+
+TESTS = """
+from pathlib import Path
+import pytest
+from deliberate import require
+
+pytestmark = pytest.mark.anyio
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.mark.deliberate(judges=["scripted/good:70", "scripted/good:64", "scripted/fair:40"])
+async def test_good(panel):
+    review = await panel("4", task="2 + 2?")
+    require(review, min_bracket="good", max_blockers=0)
+
+@pytest.mark.deliberate(judges=["scripted/fair:46"], samples=3, min_bracket="good", criteria="C")
+async def test_fair(panel):
+    await panel("5")
+
+@pytest.mark.deliberate(judges=["scripted/refuse"])
+async def test_nobody(panel):
+    require(await panel("6"), min_score=1)
+
+async def test_without_a_panel():
+    pass
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Pytest on a test file, with options."""
+    monkeypatch.setenv("DELIBERATE_HOME", str(pytester.path / "home"))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def go(text: str, *options: str) -> pytest.RunResult:
+        pytester.makepyfile(test_it=text)
+        return pytester.runpytest_subprocess(*NAMED, *options)
+
+    return go
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "workers"])
+def test_a_gate_is_a_failure_and_no_verdict_an_error(
+    run: Run, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    done = run(TESTS, *workers, "--junitxml=out.xml")
+    done.assert_outcomes(passed=2, failed=1, errors=1)
+    text = done.stdout.str()
+    assert "Fair 46/100, wanted min-bracket Good (got Fair) (P0 F3 G0 E0, 0 unread)" in text
+    assert text.count("deliberate: 3 verdicts, 1 below gate, 1 without verdict, cost $0.00") == 1
+    xml = (pytester.path / "out.xml").read_text(encoding="utf-8")
+    assert 'errors="1" failures="1"' in xml
+    assert "Good" in xml, "the verdict stands in the report"
+
+
+def test_the_message_is_the_table_of_votes(run: Run) -> None:
+    text = run(TESTS, "-k", "fair").stdout.str()
+    assert "fair-46" in text
+    assert "Told to vote fair." in text
+
+
+def test_a_model_is_asked_only_if_that_was_said(run: Run) -> None:
+    paid = """
+import pytest
+
+@pytest.mark.anyio
+@pytest.mark.deliberate(judges=["openai/gpt-x"])
+async def test_paid(panel):
+    await panel("4")
+"""
+    done = run(paid, "-k", "asyncio")
+    assert "openai/gpt-x would be asked" in done.stdout.str()
+    assert done.ret == 1
+
+
+def test_recordings_are_made_and_replayed_without_a_model(run: Run, pytester: pytest.Pytester) -> None:
+    one = ("-k", "test_good", "--deliberate-replay=tapes")
+    missing = run(TESTS, *one)
+    missing.assert_outcomes(errors=1, deselected=3)
+    assert "this test has no recording" in missing.stdout.str()
+    run(TESTS, *one, "--deliberate-live").assert_outcomes(passed=1, deselected=3)
+    (tape,) = (pytester.path / "tapes").iterdir()
+    run(TESTS, *one).assert_outcomes(passed=1, deselected=3)
+    tape.write_text(tape.read_text().splitlines()[0] + "\n")
+    done = run(TESTS, *one)
+    assert "no verdict" in done.stdout.str()
+
+
+def test_a_test_that_names_no_judge_is_told_so(run: Run) -> None:
+    text = TESTS.replace('judges=["scripted/refuse"]', "")
+    done = run(text, "-k", "nobody")
+    assert "expected one of panel= and judges=" in done.stdout.str()
+
+
+UNRELATED = """
+import sys
+
+def test_plain(request):
+    assert request.config.pluginmanager.hasplugin("deliberate")
+    ours = {"deliberate", "deliberate.integrations", "deliberate.integrations.pytest_plugin"}
+    assert {name for name in sys.modules if name.startswith("deliberate")} == ours
+    names = {name.partition(".")[0] for name in sys.modules}
+    assert not names & {"aiohttp", "litellm", "numpy", "pydantic", "rich", "ruamel", "structlog", "jinja2", "msgspec"}
+"""
+
+
+def test_an_unrelated_suite_sees_no_output_and_imports_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(UNRELATED)
+    words = ["-m", "pytest", "-p", "no:cacheprovider", "-p", "no:inline_snapshot", str(tmp_path)]
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "deliberate:" not in done.stdout
