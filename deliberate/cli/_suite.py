@@ -151,7 +151,8 @@ def _baseline(asked: Asked, candidate: Candidate) -> str | None:
     if not candidate.target:
         hint = "--baseline-skill PATH, or none for a run without any skill"
         raise ConfigError("the ranking names no target.path to compare with", where=str(asked.input), hint=hint)
-    return read_skill(Path(candidate.target), where=f"{asked.input}: target.path")
+    beside = (asked.input or Path()).parent  # a relative path starts at the file that names it
+    return read_skill(beside / candidate.target, where=f"{asked.input}: target.path")
 
 
 def _subject(asked: Asked, loaded: LoadedSuite) -> Subject:
