@@ -21,7 +21,7 @@ from deliberate.errors import ConfigError, LedgerError
 from deliberate.gates import GateLine, Required, Result, result_of
 from deliberate.library import Library, LoadedSuite, read_suite
 from deliberate.reports import Imprint, checked, write
-from deliberate.sandbox import ProcessRunner
+from deliberate.sandbox import SandboxRunner
 from deliberate.suites import Bar, Order, Outcome, Ran, Subject, Trial, lint, mocked, modeled, run_suite, running
 from deliberate.suites.artifact import artifact_of, candidate_of, headline, write_artifact
 from deliberate.suites.compare import skipped
@@ -159,7 +159,7 @@ def _subject(asked: Asked, loaded: LoadedSuite) -> Subject:
     if asked.mock:
         return mocked(loaded.suite.tasks)
     if asked.command is not None:
-        return running(asked.command, sandbox=ProcessRunner(trust_code=True))  # the operator typed it
+        return running(asked.command, sandbox=SandboxRunner(trust_code=True, tiers=()))  # they typed it
     model = asked.subject or os.environ.get("DELIBERATE_JUDGE", "")
     if not model:
         hint = "--subject MODEL, --command COMMAND, or --mock for a run without any model"

@@ -95,7 +95,7 @@ class _Note(msgspec.Struct):
     text: str
 
 
-def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:
+def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:  # noqa: PLR0911  one for each form
     """What a judge's reply says.
 
     Args:

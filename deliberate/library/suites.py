@@ -64,7 +64,6 @@ _Seconds = Annotated[float, Field(gt=0)]
 class _Contains(Written):
     type: Literal["contains"]
     expected: Annotated[tuple[_Phrase, ...], Field(min_length=1)]
-    absent: tuple[_Phrase, ...] = ()
     require: Annotated[Any, BeforeValidator(_needed)] = "all"
     ignore_case: bool = True
     whole_words: bool = False

@@ -58,9 +58,9 @@ def attempted(judge: Spec, output: str, found: Evaluation) -> Attempted:
 
 def _share(judge: Spec, found: Evaluation) -> float:
     """How much of what ``contains`` needs was there, 0–1: half of the phrases are half of the score."""
-    occurred, unwanted = found.details.get("found"), found.details.get("unwanted")
+    occurred = found.details.get("found")
     expected, require = judge.params.get("expected"), judge.params.get("require", "all")
-    if unwanted or not isinstance(occurred, tuple) or not isinstance(expected, tuple):
+    if not isinstance(occurred, tuple) or not isinstance(expected, tuple):
         return 0.0
     needed = require if isinstance(require, int) else 1 if require == "any" else len(expected)
     return min(1.0, len(occurred) / needed)

@@ -7,7 +7,6 @@ the ones that judges have.
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -62,7 +61,10 @@ def modeled(model: str, *, temperature: float | None = None, max_tokens: int = 4
 
 
 def running(command: str, *, sandbox: Sandbox) -> Subject:
-    """A shell command that reads the prompt on standard input and writes its output on standard output."""
+    """A shell command that reads the prompt on standard input and writes its output on standard output.
+
+    It runs with the operator's environment and network, in an empty folder, in whatever ``sandbox`` confines it to.
+    """
     provider = _Called(lambda request: _ran(command, request, sandbox))
     return Subject(judge=Judge(model=f"command/{command}", temperature=None), providers={"command": provider})
 
@@ -95,18 +97,17 @@ def _mock_text(task: Task) -> str:
 
 
 async def _ran(command: str, request: Request, sandbox: Sandbox) -> str:
-    with tempfile.TemporaryDirectory(prefix="deliberate-") as folder:
-        try:
-            done = await sandbox.run(
-                ["/bin/sh", "-c", command],
-                cwd=folder,
-                env=dict(os.environ),  # the operator's own program, as in the operator's own shell
-                stdin=request.messages[0].content.encode("utf-8", "replace"),
-                timeout_seconds=request.deadline_seconds + 1.0,  # the ask's own deadline comes first, and says so
-                most_bytes=request.most_bytes,
-            )
-        except EvaluatorError as error:
-            raise RefusedError(str(error)) from None
+    try:
+        done = await sandbox.run(
+            ["/bin/sh", "-c", command],
+            env=dict(os.environ),  # the operator's own program, as in the operator's own shell
+            network=True,
+            stdin=request.messages[0].content.encode("utf-8", "replace"),
+            timeout_seconds=request.deadline_seconds + 1.0,  # the ask's own deadline comes first, and says so
+            most_bytes=request.most_bytes,
+        )
+    except EvaluatorError as error:
+        raise RefusedError(str(error)) from None
     if done.exit_code != 0 or done.truncated:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         ended = "wrote too much" if done.truncated else f"ended with exit code {done.exit_code}"

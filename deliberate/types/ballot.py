@@ -269,10 +269,10 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
 
     A protocol or an evaluator brings its forms in its own file; both digests are in the key. ``wire`` names how the
     reply is written: ``"json"`` by the schema of the reply; ``"number"`` as one JSON object of a score on ``scale``
-    and its reasoning; ``"score"`` for the same in text, ``SCORE: n`` / ``FEEDBACK: …``; with
-    ``"text"`` the criteria are the whole prompt, and the reply is a note as it was written. ``cites`` says that a ballot
-    must name the shown replies it rests on. ``fallback`` says what else is read where the reply is no JSON:
-    ``"sections"`` is the text form ``SCORES:`` / ``FINDINGS:`` / ``SUGGESTION:``.
+    and its reasoning; ``"score"`` for the same in text, ``SCORE: n`` / ``FEEDBACK: …``; with ``"text"`` the criteria
+    are the whole prompt, and the reply is a note as it was written. ``cites`` says that a ballot must name the shown
+    replies it rests on. ``fallback`` says what else is read where the reply is no JSON: ``"sections"`` is the text
+    form ``SCORES:`` / ``FINDINGS:`` / ``SUGGESTION:``.
     ``artifact`` is what a judge that reads probabilities is shown instead of the whole output.
     """
 

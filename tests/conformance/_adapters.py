@@ -32,7 +32,6 @@ from deliberate.types import (
     bracket_of,
 )
 from tests.conformance._cases import Missing, Observed
-from tests.conformance._improvement import IMPROVEMENT
 
 __all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
@@ -323,4 +322,4 @@ ADAPTERS: Mapping[str, Adapter] = {
         skill_md_parse,
         weighted_average,
     )
-} | dict(IMPROVEMENT)
+}

@@ -22,7 +22,7 @@ from deliberate.suites.records import Attempted
 from deliberate.suites.subjects import prompt_of
 from tests.conformance._cases import Missing, Observed
 
-__all__ = ["IMPROVEMENT"]
+__all__ = ["ADAPTERS"]
 
 Input = Mapping[str, Any]
 
@@ -139,7 +139,7 @@ def _artifact(folder: Path) -> Path:
     return next(path for path in folder.rglob("*.json"))
 
 
-IMPROVEMENT: Mapping[str, Callable[[Input, Path], Awaitable[Observed]]] = {
+ADAPTERS: Mapping[str, Callable[[Input, Path], Awaitable[Observed]]] = {
     "baseline_cache": baseline_cache,
     "cli_run": cli_run,
     "contains_judge": contains_judge,

@@ -13,13 +13,13 @@ import anyio
 import pytest
 
 from deliberate.errors import DeliberateError
-from tests.conformance import _adapters, _kapso, _model, _openkoi, _process
+from tests.conformance import _adapters, _improvement, _kapso, _model, _openkoi, _process
 from tests.conformance._adapters import LATER, Adapter
 from tests.conformance._cases import CASES, Case, Missing, Observed, changed, mismatches
 
 ADAPTERS: Mapping[str, Adapter] = {
     name: adapter
-    for module in (_adapters, _kapso, _model, _openkoi, _process)
+    for module in (_adapters, _improvement, _kapso, _model, _openkoi, _process)
     for name, adapter in module.ADAPTERS.items()
 }
 

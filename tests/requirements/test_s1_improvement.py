@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from deliberate import plugins
 from deliberate.errors import SuiteError
 from deliberate.library import read_suite
 from deliberate.suites import lint
@@ -190,13 +189,6 @@ def test_s1_19_contains_wants_all_words_wherever_and_however_written(bench: Benc
     assert (found["passed"], found["score"]) == (False, 0.5)
 
 
-needs_pytest = pytest.mark.skipif("pytest" not in plugins.names("evaluators"), reason="waits for evaluator pytest")
-needs_rubric = pytest.mark.skipif(
-    "llm_rubric" not in plugins.names("evaluators"), reason="waits for evaluator llm_rubric"
-)
-
-
-@needs_pytest
 def test_s1_20_pytest_reads_the_output_where_ai_output_file_says(bench: Bench) -> None:
     (bench.folder / "fixtures").mkdir()
     test = (
@@ -210,7 +202,6 @@ def test_s1_20_pytest_reads_the_output_where_ai_output_file_says(bench: Bench) -
     assert [one["passed"] for one in bad["candidate_results"]] == [False]
 
 
-@needs_rubric
 @pytest.mark.parametrize(("threshold", "passed"), [(0.69, True), (0.7, True), (0.71, False)])
 def test_s1_21_22_a_rubric_scores_0_to_1_and_passes_from_its_threshold(
     bench: Bench, threshold: float, *, passed: bool
