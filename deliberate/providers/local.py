@@ -49,6 +49,7 @@ _JUDGE = (
     "You are a careful judge. You read a task and an output, then answer one question about the output with Yes or No."
 )
 _DRAFTER = "You are a helpful assistant. Answer briefly."
+_WRITER = "You are a helpful assistant."
 _WHY = "Why? Say it in one short sentence."
 _PREFILLED = "Answer:"
 _ENOUGH = 0.5
@@ -56,6 +57,7 @@ _ENOUGH = 0.5
 
 _MOST_DRAFT_TOKENS = 64
 _MOST_WHY_TOKENS = 40
+_MOST_TEXT_TOKENS = 512  # of a text that is written as a whole: a step that cannot be broken off
 _MOST_WHY = 300
 _MOST_DRAFTS = 256
 _TIME_TO_EXPLAIN = 0.75
@@ -143,7 +145,7 @@ class Local:
         return 0.0
 
     async def complete(self, request: Request) -> Response:
-        """The model's vote on one artifact, as the JSON that the request's schema describes.
+        """The model's vote on one artifact, as JSON; or a text, where the request asks for one.
 
         The deadline holds between steps of a few seconds. A vote that took most of it is handed in without an
         explanation. If it is cancelled, the step in hand is the last.
@@ -153,6 +155,8 @@ class Local:
             RefusedError: The artifact is too long, or the form asked for is not one of votes.
             ConfigError: The weights are not here.
         """
+        if request.schema is None and not request.questions:
+            return await self._text(request)
         _need_votes(request)
         sitting = _Sitting(request, calibration=self._calibration(request.model), drafts=self._drafts)
         path = self._path(request.model)
@@ -164,6 +168,32 @@ class Local:
                 if anyio.current_time() - started < _TIME_TO_EXPLAIN * request.deadline_seconds:
                     await sitting.explain(model)
         return sitting.response()
+
+    async def _text(self, request: Request) -> Response:
+        """What the model writes, likeliest token by token, as the subject of a suite: the same each time."""
+        calibration, path = self._calibration(request.model), self._path(request.model)
+        said = {role: [one.content for one in request.messages if one.role == role] for role in ("system", "user")}
+        head = Head(system="\n\n".join(said["system"]) or _WRITER, text="\n\n".join(said["user"]))
+        most = min(request.max_tokens, _MOST_TEXT_TOKENS)
+        with anyio.move_on_after(request.deadline_seconds):
+            model = await _apart(lambda: self._load(path, weights=calibration.weights, threads=self._threads))
+            async with _lane(model):
+                read = await _read(model, head)
+                written = await _apart(lambda: model.write(head, ("",), most_tokens=most))
+            return Response(
+                text=written.text.strip(),
+                finish="stop" if written.whole else "length",
+                model=request.model,
+                usage=Usage(calls=1, tokens_in=read + written.tokens_in, tokens_out=written.tokens_out, cost_usd=0.0),
+                effective={
+                    "weights": model.weights,
+                    "runtime": model.runtime,
+                    "threads": str(model.threads),
+                    "max_tokens": str(most),
+                    "dropped": "seed,temperature",
+                },
+            )
+        raise TransientProviderError(f"time was up after {request.deadline_seconds:g} s")
 
     async def aclose(self) -> None:
         """Nothing: models stay in memory for the next session of this process."""

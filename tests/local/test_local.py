@@ -17,7 +17,7 @@ from deliberate.judging import read, request_of
 from deliberate.library import weights
 from deliberate.plugins import part, provider_of
 from deliberate.protocols._base import BALLOT
-from deliberate.providers._base import Question, Request, Response, Settings
+from deliberate.providers._base import Message, Question, Request, Response, Settings
 from deliberate.providers._logits import Head, Logits, Next, Written
 from deliberate.providers.local import Local
 from deliberate.runtime import Post
@@ -492,3 +492,29 @@ def test_opening_needs_weights_and_the_extra(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
     with pytest.raises(MissingExtra, match=r"deliberate-eval\[local\]"):
         Local.open("local", Settings(weights={NAME: "a.gguf"}))
+
+
+# --- as a subject ----------------------------------------------------------------------------------
+
+TEXT = Request(model=MODEL, messages=(Message(role="user", content="Write."),), max_tokens=4000)
+
+
+@pytest.mark.parametrize(("whole", "finish"), [(True, "stop"), (False, "length")])
+async def test_it_writes_a_text_where_one_is_asked_for(*, whole: bool, finish: str) -> None:
+    model = Made(draft=" Written. ")
+    model.whole = whole
+    found = await judge(model).complete(TEXT)
+    assert (found.text, found.finish) == ("Written.", finish)
+    assert model.heads[-1].text == "Write."
+    assert found.usage.tokens_out == 2
+    assert found.effective["dropped"] == "seed,temperature"
+
+
+async def test_a_text_that_cannot_be_begun_in_time_may_be_asked_for_again() -> None:
+    def slow(*_: object, **__: object) -> Logits:
+        takes(0.3)()
+        return Made()
+
+    local = Local(Settings(weights={NAME: "model.gguf"}), load=slow)
+    with pytest.raises(TransientProviderError, match="time was up"):
+        await local.complete(msgspec.structs.replace(TEXT, deadline_seconds=0.05))
