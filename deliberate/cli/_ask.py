@@ -101,7 +101,7 @@ class Asked(Record, frozen=True, kw_only=True):
     modules: list[str] | None
     dry_run: bool
     out: list[Path] | None
-    github: bool
+    github: bool = False
     as_json: bool
 
 
