@@ -107,7 +107,7 @@ def test_s1_9_every_field_is_read(bench: Bench) -> None:
     assert (one.id, one.description, one.prompt, one.timeout_seconds) == ("a", "d", "Do a.", 30)
     assert one.judge.type == "contains"
     assert one.judge.params["expected"] == ("x",)
-    assert "unknown key 'tasks[0].promt' (did you mean 'prompt'?)" in faults(bench, {**task("a"), "promt": "x"})
+    assert "unknown key 'tasks[0].prompts' (did you mean 'prompt'?)" in faults(bench, {**task("a"), "prompts": "x"})
 
 
 def test_s1_10_the_version_of_the_schema_is_1_0(bench: Bench) -> None:
