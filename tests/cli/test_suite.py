@@ -62,7 +62,8 @@ def test_interrupted_it_goes_on_where_it_was(bench: Bench) -> None:
         command("suite", *words), cwd=folder, env=environment(folder), capture_output=True, text=True, check=False
     )
     assert json.loads(done.stdout)["verdict"] == "pass", done.stderr
-    assert (folder / "n").read_text().count(".") == 3
+    asks = (folder / "n").read_text().count(".")
+    assert asks in {3, 4}, "what was in flight is asked again: task b, and a if its reply was still on its way"
 
 
 def test_a_spent_budget_is_incomplete(bench: Bench) -> None:

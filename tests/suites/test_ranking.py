@@ -33,7 +33,7 @@ def test_a_score_off_the_discriminators_scale_is_refused(tmp_path: Path, score: 
 
 
 def test_a_ranking_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nowhere.json: cannot be read"):
+    with pytest.raises(ConfigError, match=r"nowhere\.json: cannot be read"):
         read_ranking(tmp_path / "nowhere.json", "c")
 
 
