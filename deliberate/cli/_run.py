@@ -75,7 +75,7 @@ async def run(
         }
     )
     if loaded is not None:
-        asked, limits = as_planned(asked, loaded.plan), {**limits_of(loaded.plan.limits), **limits}
+        asked, limits = as_planned(asked, loaded.plan), limits_of({**loaded.plan.limits, **limits})
     required = required_of(asked)
     for path in asked.out or ():
         checked_results(path)
