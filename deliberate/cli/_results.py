@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from deliberate.errors import ConfigError
-from deliberate.reports import CaseLine, case_line, encode_line, verdict_object
+from deliberate.reports import Line, case_line, encode_line, verdict_object
 from deliberate.types import Case, Evaluation
 
 __all__ = ["Results", "checked_results"]
@@ -105,7 +105,7 @@ def _csv(case: Case, evaluation: Evaluation, run: str) -> bytes:  # noqa: ARG001
 
 
 def _head() -> bytes:
-    return _row(list(CaseLine.__struct_fields__))
+    return _row(list(Line.__struct_fields__))
 
 
 def _row(cells: list[str]) -> bytes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deliberate.reports._facts import Imprint, ReadBack
     from deliberate.reports._screen import Screen
-    from deliberate.reports._totals import CaseLine, Totals, case_line, why_without
+    from deliberate.reports._totals import Line, Totals, case_line, why_without
     from deliberate.reports._words import score_text
     from deliberate.reports.export import ENDINGS, checked, summary, write
     from deliberate.reports.github import cut, fence, workflow_commands
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENDINGS",
-    "CaseLine",
     "Imprint",
+    "Line",
     "ReadBack",
     "Screen",
     "Totals",
@@ -57,7 +57,7 @@ __all__ = [
 _HOMES = {
     "deliberate.reports._facts": ("Imprint", "ReadBack"),
     "deliberate.reports._screen": ("Screen",),
-    "deliberate.reports._totals": ("CaseLine", "Totals", "case_line", "why_without"),
+    "deliberate.reports._totals": ("Line", "Totals", "case_line", "why_without"),
     "deliberate.reports._words": ("score_text",),
     "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
     "deliberate.reports.github": ("workflow_commands", "cut", "fence"),

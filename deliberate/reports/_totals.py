@@ -27,7 +27,7 @@ from deliberate.types import (
     state_of,
 )
 
-__all__ = ["CaseLine", "SeatTotals", "Totals", "case_line", "ordinal_alpha", "why_without"]
+__all__ = ["Line", "SeatTotals", "Totals", "case_line", "ordinal_alpha", "why_without"]
 
 Counts = tuple[int, ...]
 
@@ -166,7 +166,7 @@ def ordinal_alpha(patterns: Mapping[Counts, int]) -> float | None:
     return float(1 - observed * (sum(said, Fraction(0)) - 1) / expected) if expected else None
 
 
-class CaseLine(Record, frozen=True, kw_only=True):
+class Line(Record, frozen=True, kw_only=True):
     """One case as a line of a table."""
 
     case: str
@@ -183,14 +183,14 @@ class CaseLine(Record, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
-def case_line(case: Case, evaluation: Evaluation) -> CaseLine:
+def case_line(case: Case, evaluation: Evaluation) -> Line:
     """The line of one case."""
     verdicts = verdicts_of(evaluation)
     states: Counter[str] = Counter()
     for verdict in verdicts:
         states.update(verdict.counts)
     bracket = evaluation.bracket
-    return CaseLine(
+    return Line(
         case=case.id or case.digest[:8],
         category=case.category or "",
         status="undecided" if isinstance(evaluation.outcome, Unscored) else "decided",
