@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import anyio
 import pytest
 
 from deliberate import Case, Evaluation, Panel, Session
@@ -13,6 +14,7 @@ from deliberate.evaluators import Deliberation, default_of
 from deliberate.evaluators.composite import Composite, Member
 from deliberate.library import Library
 from deliberate.providers._base import Request
+from deliberate.runtime import Runtime
 from deliberate.types import Bracket, Carry, Judge, Scored, Seat, Unscored
 from tests.evaluators._again import Check, Lint, Told, ballot
 from tests.evaluators.conftest import Open
@@ -281,6 +283,25 @@ async def test_s0_10_the_steps_are_traced_in_order_with_their_tokens(opened: Ope
     tokens = dict(found.trace)
     assert tokens["judge"] == found.usage.tokens_in + found.usage.tokens_out > 0
     assert {tokens[step] for step in ("tests", "static_analysis", "selection", "aggregation")} == {0}
+
+
+async def test_s0_10_the_judge_is_asked_by_the_chosen_rubric_after_the_free_checks_are_done(opened: Open) -> None:
+    done: list[str] = []
+
+    class Noted(Check, frozen=True, kw_only=True):
+        async def evaluate(self, case: Case, *, runtime: Runtime, previous: Evaluation | None = None) -> Evaluation:
+            await anyio.sleep(0.2)  # a judge asked meanwhile would have answered
+            done.append("check")
+            return await super().evaluate(case, runtime=runtime, previous=previous)
+
+    def asked(request: Request, names: Sequence[str]) -> Mapping[str, Any]:
+        done.extend(names)
+        return whole(request, names)
+
+    checks = [Member(name=name, weight=0.2, evaluator=Noted()) for name in ("tests", "static_analysis")]
+    async with opened(providers={"*": Told(asked)}) as session:
+        await session.evaluate(Case(output="A text.\ntest_runner=50 "), default(*checks))
+    assert done == ["check", "check", "relevance", "quality", "completeness"]
 
 
 async def test_s0_11_and_s0_12_what_does_not_apply_is_absent_from_the_sum(opened: Open) -> None:

@@ -234,6 +234,9 @@ async def test_s1_23_a_mock_always_passes_asks_nobody_and_says_so(opened: Open) 
     assert found.outcome == Scored(score=100.0, raw=1.0, scale="0..1", origin="defaulted")
     assert found.details["passed"] is True
     assert "mock" in found.flags
+    async with opened() as session:  # a model may be named: it is not asked
+        named = await session.evaluate(CASE, LLMRubric(rubric="R", model="openai/gpt-x", mock=True))
+    assert named.outcome == found.outcome
     real, _ = await judged(opened, LLMRubric(rubric="R"), number(1))
     assert "mock" not in real.flags
 

@@ -62,8 +62,12 @@ def test_s2_02_each_is_there_by_its_name(name: str) -> None:
     assert kind_of(name).name == name
 
 
-async def test_s2_03_by_name_and_params(judge: Judge) -> None:
+async def test_s2_03_by_name_and_params(judge: Judge, tmp_path: Path) -> None:
     assert (await judge(kapso("regex_pattern", pattern=ACCURACY), "Accuracy: 0.95")).raw == 0.95
+    written = {"evaluator": "regex_pattern", "evaluator_params": {"pattern": ACCURACY}}
+    (tmp_path / "config.yaml").write_text(json.dumps(written))
+    found = await judge(plan_of(read_plan(tmp_path / "config.yaml").plan, panel=Library().panel), "Accuracy: 0.95")
+    assert found["regex_pattern"].raw == 0.95
 
 
 def test_s2_04_the_factory_takes_a_name_and_params_and_lists_the_known_names() -> None:
@@ -89,6 +93,9 @@ def test_s2_07_whether_a_composite_needs_a_model_depends_on_its_children() -> No
     assert isinstance(free, Composite)
     assert isinstance(paid, Composite)
     assert (spends(free), spends(paid)) == (False, True)
+    for child, asks in (("no_score", False), ("llm_judge", True)):
+        inner: Param = ("composite", {"evaluators": ((child, {}, 1),)}, 1)
+        assert spends(kapso("composite", evaluators=(inner,))) is asks
 
 
 async def test_s2_08_the_pages_own_pattern_reads_its_own_output(judge: Judge) -> None:
