@@ -57,7 +57,7 @@ def test_s2_02_these_need_no_model(name: str) -> None:
     assert kind_of(name).spends_tokens is False
 
 
-@pytest.mark.parametrize("name", sorted(KAPSO.keys() - {"llm_comparison"}))
+@pytest.mark.parametrize("name", sorted(KAPSO))
 def test_s2_02_each_is_there_by_its_name(name: str) -> None:
     assert kind_of(name).name == name
 
@@ -174,6 +174,8 @@ async def test_s2_14_a_json_file_gives_the_score_and_never_what_is_no_number(
 async def test_s2_15_file_key_and_default_are_the_documented_ones(judge: Judge, tmp_path: Path) -> None:
     missing = await judge(kapso("file_json"))
     assert (missing.raw, missing.flags) == (0.0, ("defaulted",))
+    (tmp_path / "results.json").write_text('{"score": 0.3}')
+    assert (await judge(kapso("file_json"))).raw == 0.3
     (tmp_path / "metrics.json").write_text('{"m": {"acc": 0.6}}')
     assert (await judge(kapso("file_json", filename="metrics.json", score_key="m.acc"))).raw == 0.6
     assert (await judge(kapso("file_json", filename="metrics.json", score_key="m.f1", default_score=0.1))).raw == 0.1
@@ -216,9 +218,10 @@ async def test_s2_25_a_composite_weighs_its_children(judge: Judge) -> None:
 
 async def test_s2_26_a_composites_parts_may_be_mappings_as_files_write_them(judge: Judge) -> None:
     child: Param = {"type": "regex_pattern", "params": {"pattern": r"A: ([\d.]+)"}, "weight": 2}
-    inner: Param = ("composite", {"evaluators": (child,)}, 1)
-    found = await judge(kapso("composite", evaluators=(child, inner)), "A: 0.4")
-    assert found.normalized == pytest.approx(0.4)
+    other: Param = ("regex_pattern", {"pattern": r"B: ([\d.]+)"}, 1)
+    inner: Param = ("composite", {"evaluators": (other,)}, 1)
+    found = await judge(kapso("composite", evaluators=(child, inner)), "A: 0.4 B: 0.1")
+    assert found.normalized == pytest.approx((2 * 0.4 + 0.1) / 3)
     assert [part.name for part in found.parts] == ["regex_pattern-1", "composite-2"]
 
 
@@ -343,7 +346,7 @@ def test_s2_32_a_fault_in_the_block_names_its_place(tmp_path: Path, text: str, s
 async def test_s2_33_the_command_line_lists_evaluators(capsys: pytest.CaptureFixture[str]) -> None:
     assert await list_evaluators(as_json=True) == 0
     listed = {one["name"]: one for one in json.loads(capsys.readouterr().out)["evaluators"]}
-    assert KAPSO.keys() - {"llm_comparison"} <= listed.keys()
+    assert KAPSO.keys() <= listed.keys()
     assert listed["regex_pattern"]["needs_model"] == "free"
     assert {"name": "which", "default": "'first'"}.items() <= next(
         one for one in listed["regex_pattern"]["parameters"] if one["name"] == "which"
