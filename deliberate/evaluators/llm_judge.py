@@ -37,6 +37,9 @@ FEEDBACK: <explanation>"""
 class LLMJudge(Record, frozen=True, kw_only=True):
     """A panel of one, asked in text for a number from 0 to ``scale``.
 
+    It takes time and money: use it for criteria that are a matter of judgment. Where output is predictable, ``regex``
+    is fastest.
+
     Args:
         criteria: What to judge by.
         model: The model; None means the session's judge.

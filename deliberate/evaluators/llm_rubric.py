@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import msgspec
 
+from deliberate.evaluators._base import measured
 from deliberate.evaluators._panel import alone, by_number
 from deliberate.runtime import Runtime
 from deliberate.types import Ballot, Case, Evaluation, Form, Judge, Panel, Record, Scored, finite
 
 __all__ = ["LLMRubric"]
 
-_MOCK = "scripted/excellent:100"
 
 _TEMPLATE = """\
 You score an output against a rubric.
@@ -39,8 +39,8 @@ class LLMRubric(Record, frozen=True, kw_only=True):
         rubric: What to score against, in free text.
         pass_threshold: The least score that passes, 0–1.
         model: The model; None means the session's judge.
-        mock: Whether the shipped scripted judge answers instead, always with full marks, so that a suite can be tried
-            without a model. The result is flagged ``mock``, and its score is no measurement.
+        mock: Whether it passes with full marks and asks nobody, so that a suite can be tried without a model. The
+            result is flagged ``mock``, and its score is no measurement.
     """
 
     name: ClassVar[str] = "llm_rubric"
@@ -66,9 +66,12 @@ class LLMRubric(Record, frozen=True, kw_only=True):
             msg = f"pass_threshold: {error}"
             raise ValueError(msg) from None
 
-    def seated(self, runtime: Runtime) -> Panel:
-        """One seat for the model."""
-        model = _MOCK if self.mock else runtime.model_for(self.model, where=f"{self.name}.model")
+    def seated(self, runtime: Runtime) -> Panel | None:
+        """One seat for the model; a mock asks nobody."""
+        return None if self.mock else self._panel(runtime)
+
+    def _panel(self, runtime: Runtime) -> Panel:
+        model = runtime.model_for(self.model, where=f"{self.name}.model")
         return alone(Judge(model=model), form=_FORM, criteria=self.rubric)
 
     async def evaluate(
@@ -83,14 +86,14 @@ class LLMRubric(Record, frozen=True, kw_only=True):
         Raises:
             ConfigError: Neither this evaluator nor the session names a model.
         """
-        found = await by_number(self, self.seated(runtime), _FORM, case=case, runtime=runtime)
-        outcome, flags = found.outcome, found.flags
-        ok = isinstance(outcome, Scored) and outcome.raw >= self.pass_threshold
-        if self.mock and isinstance(outcome, Scored):
-            outcome = msgspec.structs.replace(outcome, origin="defaulted")
-            flags = tuple(sorted({*flags, "mock"}))
+        if self.mock:
+            found = measured(self, 1.0, scale="0..1", reason="mock: nobody was asked", defaulted=True)
+            found = msgspec.structs.replace(found, flags=tuple(sorted({*found.flags, "mock"})))
+        else:
+            found = await by_number(self, self._panel(runtime), _FORM, case=case, runtime=runtime)
+        ok = isinstance(found.outcome, Scored) and found.outcome.raw >= self.pass_threshold
         details = {**found.details, "passed": ok, "pass_threshold": self.pass_threshold}
-        return msgspec.structs.replace(found, outcome=outcome, flags=flags, details=details)
+        return msgspec.structs.replace(found, details=details)
 
 
 _FORM = Form(name=LLMRubric.name, template=_TEMPLATE, reply=Ballot, wire="number", scale="0..1")

@@ -237,6 +237,7 @@ async def test_s1_23_a_mock_always_passes_asks_nobody_and_says_so(opened: Open) 
     async with opened() as session:  # a model may be named: it is not asked
         named = await session.evaluate(CASE, LLMRubric(rubric="R", model="openai/gpt-x", mock=True))
     assert named.outcome == found.outcome
+    assert (found.usage.calls, named.usage.calls) == (0, 0)
     real, _ = await judged(opened, LLMRubric(rubric="R"), number(1))
     assert "mock" not in real.flags
 

@@ -355,3 +355,6 @@ async def test_s2_33_the_command_line_lists_evaluators(capsys: pytest.CaptureFix
 
 def test_s2_34_the_cheap_evaluators_spend_nothing() -> None:
     assert not any(kind_of(name).spends_tokens for name in ("exact", "contains", "regex", "regex_pattern"))
+    advice = " ".join((kind_of("llm_judge").__doc__ or "").split())
+    assert "It takes time and money: use it for criteria that are a matter of judgment." in advice
+    assert "``regex`` is fastest" in advice
