@@ -84,7 +84,10 @@ REFUSED = {
     ),
     "no quorum": (("answer.txt", *GOOD, "--quorum", "few"), ("--quorum: 'few' is no quorum", "majority, all")),
     "quorum out of reach": (("answer.txt", *GOOD, "--quorum", "2"), ("a quorum of 2 cannot be met",)),
-    "unknown ending": (("answer.txt", *GOOD, "-o", "r.docx"), ("-o: ", "'r.docx'", ".html, .json, .md")),
+    "unknown ending": (
+        ("answer.txt", *GOOD, "-o", "r.docx"),
+        ("-o: ", "'r.docx'", ".html, .json, .junit.xml, .md, .sarif"),
+    ),
     "unknown module": (("answer.txt", *GOOD, "--import", "nosuch"), ("--import: nosuch cannot be imported",)),
     "broken module": (("answer.txt", *GOOD, "--import", "broken_module"), ("ZeroDivisionError",)),
     "missing recording": (("answer.txt", *GOOD, "--replay", "nowhere.jsonl"), ("nowhere.jsonl: the recording cannot",)),

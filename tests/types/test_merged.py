@@ -125,6 +125,13 @@ def test_who_raised_and_who_agreed_after_reading_it() -> None:
     assert not found.refuted
 
 
+def test_who_says_it_again_is_named_once() -> None:
+    first = (Ask(seat="a", form="ballot"), ballot(YEAR))
+    again = (Ask(seat="a", form="ballot", round=1, shows=(ask_id(first[0]),)), ballot(YEAR))
+    (found,) = verdict(first, again).findings
+    assert (found.raised, found.agreed, found.others) == (("a",), (), ())
+
+
 def test_verifiers_agree_or_dispute_and_struck_findings_say_so() -> None:
     cast = (Ask(seat="a", form="ballot"), ballot(YEAR, one("too long")))
     review = (Ask(seat="v", form="review", round=1), Review(confirmed=("too long",), refuted=("wrong year",)))
