@@ -86,7 +86,7 @@ REFUSED = {
     "quorum out of reach": (("answer.txt", *GOOD, "--quorum", "2"), ("a quorum of 2 cannot be met",)),
     "unknown ending": (
         ("answer.txt", *GOOD, "-o", "r.docx"),
-        ("-o: ", "'r.docx'", ".html, .json, .junit.xml, .md, .sarif"),
+        ("-o: ", "'r.docx'", ".junit.xml, .md, .sarif"),
     ),
     "unknown module": (("answer.txt", *GOOD, "--import", "nosuch"), ("--import: nosuch cannot be imported",)),
     "broken module": (("answer.txt", *GOOD, "--import", "broken_module"), ("ZeroDivisionError",)),
