@@ -261,6 +261,7 @@ class Session:
             LedgerError: It cannot be written down.
         """
         evaluator = await self._checked(plan)
+        await _digested(case)
         name = digest_of(["evaluate", fingerprint_of(evaluator), case.digest])
         run = await self._begun(name)
         status: Literal["ok", "incomplete", "interrupted"] = "interrupted"
@@ -440,6 +441,7 @@ class Session:
     ) -> Evaluation:
         opened = self._opened
         emit = emit or self._emit
+        await _digested(case)
         name = case.id or case.digest[:8]
         with structlog.contextvars.bound_contextvars(run=run, case=name):
             emit(CaseStarted(case=name))
@@ -514,6 +516,9 @@ class Session:
             self._on_event(event)
 
 
+_LARGE_CHARACTERS = 500_000
+
+
 class _Open(NamedTuple):
     """What is there only while the session is open."""
 
@@ -521,6 +526,12 @@ class _Open(NamedTuple):
     ledger: Ledger
     providers: Providers
     judges: JudgeActors
+
+
+async def _digested(case: Case) -> None:
+    """Works the digest of a large case out in a thread: it is kept, and nobody else waits for it."""
+    if len(case.output) > _LARGE_CHARACTERS:
+        await anyio.to_thread.run_sync(getattr, case, "digest")
 
 
 def _ledger_path(ledger: str | Path | None, env: Mapping[str, str], *, replaying: bool) -> str | Path:

@@ -178,8 +178,9 @@ def _seats(screen: Screen, verdict: Verdict) -> None:
         Column(name, tuple(none if score is None else Text(score_text(score)) for score in scores), right=True)
         for name, scores in by_dimension(seats).items()
     ]
-    core = [names, brackets, scores, findings, seconds]
-    if screen.table([names, brackets, scores, *dimensions, findings, seconds, *models], split=False):
+    weights = _weights(seats)
+    core = [names, brackets, scores, *weights, findings, seconds]
+    if screen.table([names, brackets, scores, *weights, *dimensions, findings, seconds, *models], split=False):
         return
     if not dimensions:
         screen.table([*core, *models])
@@ -189,6 +190,14 @@ def _seats(screen: Screen, verdict: Verdict) -> None:
         screen.table(core)
     screen.blank()
     screen.table([names, *([] if fits else models), *dimensions])
+
+
+def _weights(seats: Sequence[Cast]) -> list[Column]:
+    """What each seat weighs, where it is not the same for all: without it nobody can work the number out again."""
+    found = [cast.seat.weight for cast in seats]
+    if len(set(found)) < 2:  # noqa: PLR2004  all alike
+        return []
+    return [Column("weight", tuple(Text(f"{weight:g}") for weight in found), right=True)]
 
 
 def _bracket_or_state(screen: Screen, cast: Cast) -> Text:
