@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from itertools import combinations, permutations
 from typing import Any
 
@@ -25,7 +26,7 @@ from deliberate.agreement.krippendorff_alpha import krippendorff_alpha
 from deliberate.agreement.spearman import spearman
 from deliberate.agreement.vote_correlation import vote_correlation
 
-np = pytest.importorskip("numpy")
+np = import_module("numpy")
 
 Items = list[list[int | None]]
 
@@ -46,7 +47,7 @@ def floats(items: Items) -> Any:  # noqa: ANN401  packages take what numpy makes
 
 @given(items=tables(), metric=st.sampled_from(("nominal", "ordinal", "interval", "ratio")))
 def test_alpha_is_that_of_the_package_krippendorff(items: Items, metric: Any) -> None:  # noqa: ANN401  a literal, drawn
-    krippendorff = pytest.importorskip("krippendorff")
+    krippendorff = import_module("krippendorff")
     ours = krippendorff_alpha(items, metric=metric)
     paired = [vote for item in items if sum(one is not None for one in item) > 1 for vote in item if vote is not None]
     if len(set(paired)) < 2:
@@ -60,7 +61,7 @@ def test_alpha_is_that_of_the_package_krippendorff(items: Items, metric: Any) ->
 
 @given(items=tables(raters=2), weights=st.sampled_from(("none", "linear", "quadratic")))
 def test_kappa_is_that_of_scikit_learn_with_the_full_scale(items: Items, weights: Any) -> None:  # noqa: ANN401  as above
-    metrics = pytest.importorskip("sklearn.metrics")
+    metrics = import_module("sklearn.metrics")
     ours = cohen_kappa(items, weights=weights)
     both = [item for item in items if None not in item]
     if len({vote for item in both for vote in item}) < 2:
@@ -91,7 +92,7 @@ def test_fleiss_differs_from_nominal_alpha_by_the_small_sample_term_alone(items:
 
 @given(items=tables(raters=2))
 def test_rank_correlations_are_those_of_scipy(items: Items) -> None:
-    stats = pytest.importorskip("scipy.stats")
+    stats = import_module("scipy.stats")
     both = [item for item in items if None not in item]
     one, other = ([item[at] for item in both] for at in (0, 1))
     if len(set(one)) < 2 or len(set(other)) < 2:
@@ -103,7 +104,7 @@ def test_rank_correlations_are_those_of_scipy(items: Items) -> None:
 
 
 def test_tau_takes_its_table_in_strips() -> None:
-    stats = pytest.importorskip("scipy.stats")
+    stats = import_module("scipy.stats")
     rng = np.random.default_rng(1)
     table = np.column_stack([rng.permutation(5000), rng.permutation(5000)]).astype(float)
     assert kendall_tau_b(table) == pytest.approx(stats.kendalltau(table[:, 0], table[:, 1]).statistic, abs=1e-9)
@@ -111,7 +112,7 @@ def test_tau_takes_its_table_in_strips() -> None:
 
 @given(items=st.integers(3, 5).flatmap(lambda raters: tables(raters=raters, missing=False)))
 def test_concordance_is_that_of_friedman_s_test_in_scipy(items: Items) -> None:
-    stats = pytest.importorskip("scipy.stats")
+    stats = import_module("scipy.stats")
     count, raters = len(items), len(items[0])
     assume(count > 2)
     ours = kendall_w(items)

@@ -8,8 +8,6 @@ import pytest
 
 from tests.cli.conftest import Here
 
-pytest.importorskip("numpy")
-
 ROWS = "".join(
     f"q{at},{who},{(at + (who == 'm/wild') * at) % 3},{at % 3}\n" for at in range(60) for who in ("m/tame", "m/wild")
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
 from pathlib import Path
 
 import anyio
@@ -13,6 +16,7 @@ from deliberate.cli import _audit, _labels, _redecide
 from deliberate.errors import ConfigError
 from deliberate.library import Library
 from deliberate.types import Bracket, Judge, Rules, Seat
+from tests.cli.conftest import command, environment
 
 CASE = Case(output="hello\u202e", task="greet", id="q1")
 
@@ -103,33 +107,31 @@ def test_votes_come_from_a_file_all_of_them_or_none(home: Path, capsys: pytest.C
     assert ask(ledger, panel()) == (Bracket.GOOD, run)
 
 
-def test_a_person_is_asked_on_the_terminal(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def answered(folder: Path, *lines: str) -> str:
+    """What a person sees who types these lines at a real terminal, the end of input behind them."""
+    ours, theirs = pty.openpty()
+    verb = command("labels", "queue", "--as", "maria", "--ledger", folder / "runs.db")
+    with subprocess.Popen(
+        verb, cwd=folder, env=environment(folder), stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        os.write(ours, "".join(f"{line}\n" for line in lines).encode() + b"\x04")
+        seen, _ = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == 0
+    return seen.decode()
+
+
+def test_a_person_is_asked_on_the_terminal(home: Path) -> None:
     ledger = home / "runs.db"
     _, run = ask(ledger, panel())
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-
-    def says(*lines: str) -> None:
-        left = iter(lines)
-
-        def answer(_: str) -> str:
-            line = next(left, None)
-            if line is None:
-                raise EOFError
-            return line
-
-        monkeypatch.setattr("builtins.input", answer)
-
-    for lines in (("good", "10", "x"), ("", "many", "x"), ()):
-        says(*lines)
-        assert call(_labels.queue, ledger=ledger, person="maria", as_json=False) == 0
-    assert "not cast: " in capsys.readouterr().err
-    says("", "60", "kind")
-    assert call(_labels.queue, ledger=ledger, person="maria", as_json=False) == 0
-    shown = capsys.readouterr()
-    assert "hello⟨U+202E⟩" in shown.out
-    assert "Good" not in shown.out
+    assert "not cast: " in answered(home, "good", "10", "x")
+    assert "not cast: " in answered(home, "", "many", "x")
+    assert "cast" not in answered(home)
+    assert ask(ledger, panel())[0] is None
+    shown = answered(home, "", "60", "kind")
+    assert "hello⟨U+202E⟩" in shown
+    assert "Good" not in shown
     assert ask(ledger, panel()) == (Bracket.GOOD, run)
 
 

@@ -9,8 +9,6 @@ import pytest
 from deliberate.studies.probe import EDITS
 from tests.cli.conftest import Here
 
-pytest.importorskip("scipy")
-
 
 @pytest.fixture
 def items(tmp_path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from deliberate.agreement import Facts, facts_of, measure
 from deliberate.plugins import names, part
 from tests.laws._draws import looking
 
-np = pytest.importorskip("numpy")
+np = import_module("numpy")
 
 Item = Sequence[float | None]
 Statistic = Callable[[Iterable[Item]], float | None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -39,7 +40,7 @@ def as_csv(folder: Path) -> Path:
 
 
 def as_parquet(folder: Path) -> Path:
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = import_module("duckdb")
     path = folder / "odd[1]*.parquet"
     source = jsonl(folder, *ROWS, name="p.jsonl")
     duckdb.sql(f"COPY (SELECT * FROM read_json('{source}')) TO '{path}'")  # noqa: S608  of our own making
@@ -162,7 +163,6 @@ def test_what_is_no_place_of_cases_is_said(tmp_path: Path) -> None:
         survey(jsonl(tmp_path, {"output": "1"}), columns=Columns(task="prompt"))
     with pytest.raises(ConfigError, match="there is no 'n' in this row"):
         survey(jsonl(tmp_path, {"output": "1"}), columns=Columns(id="n"))
-    pytest.importorskip("duckdb")
     with pytest.raises(ConfigError, match="cannot be read as Parquet"):
         survey(tmp_path / "broken.parquet")
 

@@ -7,8 +7,6 @@ from statistics import fmean
 
 import pytest
 
-pytest.importorskip("numpy")
-
 from benchmarks import _recorded as rec
 from benchmarks import recorded, trust
 from benchmarks.recorded import EIGHTEEN, FIRST, TEAMS, VANILLA, Row

@@ -9,8 +9,6 @@ import pytest
 from deliberate.errors import ConfigError
 from deliberate.studies.advice import advise
 
-pytest.importorskip("numpy")
-
 
 def drawn(rights: list[float], items: int = 200, seed: int = 0) -> tuple[list[list[int]], list[int]]:
     chance = Random(seed)

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree as ET
@@ -22,7 +23,7 @@ from deliberate.studies._tables import as_csv, markdown, text
 from deliberate.studies.compare import compare_votes
 from deliberate.studies.votes import Columns, VoteTable, read_votes
 
-np = pytest.importorskip("numpy")
+np = import_module("numpy")
 
 LABELS = ("poor", "fair", "good", "excellent")
 EVIL = "<script>alert(1)</script>|=1+1\x1b[31m"

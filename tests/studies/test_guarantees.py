@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 from collections.abc import Callable
+from importlib import import_module
 from random import Random
 
 import pytest
@@ -19,8 +20,8 @@ from deliberate.studies.dawid_skene import dawid_skene
 from deliberate.studies.ppi import corrected_mean
 from deliberate.studies.reliability import reliability
 
-np = pytest.importorskip("numpy")
-stats = pytest.importorskip("scipy.stats")
+np = import_module("numpy")
+stats = import_module("scipy.stats")
 
 
 @pytest.mark.parametrize("name", ["abstention", "ppi", "reliability"])

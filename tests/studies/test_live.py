@@ -10,7 +10,6 @@ import pytest
 from deliberate import Session, compare
 from deliberate.errors import ConfigError
 
-pytest.importorskip("numpy")
 pytestmark = pytest.mark.anyio
 
 ROWS = b"\n".join(

@@ -10,7 +10,6 @@ from deliberate import Case, Judge, Session
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.studies.probe import probe
 
-pytest.importorskip("scipy")
 pytestmark = pytest.mark.anyio
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from deliberate.errors import ConfigError, MissingExtra
 from deliberate.studies.votes import Columns, read_votes
 
-np = pytest.importorskip("numpy")
+np = import_module("numpy")
 
 ROWS = """\
 {"item": "a", "rater": "m/x", "vote": "good", "latency_seconds": 2, "cost_usd": 0.01, "length": "four"}
@@ -64,7 +65,7 @@ def test_csv_with_columns_of_other_names(tmp_path: Path, name: str) -> None:
 
 
 def test_parquet_is_read_too(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = import_module("duckdb")
     path = tmp_path / "votes.parquet"
     with duckdb.connect() as base:
         base.execute(f"COPY (SELECT 'a' AS item, 'x' AS rater, true AS vote, 1.5 AS latency_seconds) TO '{path}'")
@@ -137,7 +138,6 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         read_votes(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_votes(written(tmp_path, "no gzip", "votes.jsonl.gz"))
-    pytest.importorskip("duckdb")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_votes(written(tmp_path, "no parquet", "votes.parquet"))
 
