@@ -153,7 +153,7 @@ class Of(NamedTuple):
     n: int
     missing: int = 0
 
-    def row(self, figure: str, ours: float, published: float | None = None, **said: Any) -> Row:  # noqa: ANN401
+    def row(self, figure: str, ours: float, published: float | None = None, **said: Any) -> Row:  # noqa: ANN401  any fact
         """One figure; what is said besides are fields of a row."""
         at = {"digits": 4, "source": REFERENCE, **said}
         if published is None:
@@ -444,7 +444,7 @@ def pair_rows() -> list[Row]:
         found = zip(("pair accuracy", "pairs tied"), in_pairs(votes, score), published, strict=True)
         return [of.row(f"{figure}: {what}", ours, theirs, **said) for what, ours, theirs in found]
 
-    def number(kind: str, rule: str, published: Sequence[float | None], **said: Any) -> list[Row]:  # noqa: ANN401
+    def number(kind: str, rule: str, published: Sequence[float | None], **said: Any) -> list[Row]:  # noqa: ANN401  any fact
         return rows(f"{kind}, {rule}", [one[kind] for one in by[rule]], published, **said)
 
     study = {"digits": 3, "source": STUDY}
@@ -626,7 +626,7 @@ def stop_rows(name: str, votes: rec.Votes, known: Mapping[str, Any], *, saved: i
     digits = len(str(known["mean_calls"]).partition(".")[2])
     ahead = rec.ahead(seats)
 
-    def rows(what: str, stops: rec.Stops, calls: float, ends: Ends, **said: Any) -> list[Row]:  # noqa: ANN401
+    def rows(what: str, stops: rec.Stops, calls: float, ends: Ends, **said: Any) -> list[Row]:  # noqa: ANN401  any fact
         # Published over twenty orders, each the same for all items: how far may twenty lie from all?
         some = [rec.calls_in_order(votes, order, stops) for order in rec.shuffled(_ORDERS, seats=seats, seed=20)]
         noise = statistics.stdev(some) / _ORDERS**0.5

@@ -26,6 +26,6 @@ def median(scores: Sequence[Weighted]) -> float:
         share = round(math.fsum(each.weight / most for each in ordered[: at + 1]) / total, 12)
         if share == 0.5 and at + 1 < len(ordered):  # noqa: PLR2004  half
             return (one.score + ordered[at + 1].score) / 2
-        if share > 0.5:  # noqa: PLR2004
+        if share > 0.5:  # noqa: PLR2004  half
             return one.score
     return ordered[-1].score  # pragma: no cover  the last share is 1

@@ -30,6 +30,6 @@ async def schema(*, name: str) -> int:
 
 def _plan() -> dict[str, Any]:
     from deliberate.evaluators import params_schema  # noqa: PLC0415  only this schema needs every evaluator
-    from deliberate.library import plan_schema  # noqa: PLC0415
+    from deliberate.library import plan_schema  # noqa: PLC0415  only where it is needed
 
     return plan_schema({name: params_schema(name) for name in plugins.names("evaluators")})

@@ -31,7 +31,7 @@ class Exact(Record, frozen=True, kw_only=True):
         case: Case,
         *,
         runtime: Runtime,  # noqa: ARG002  a free part opens no door
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """Compares.
 

@@ -74,7 +74,7 @@ class FileJson(Record, frozen=True, kw_only=True):
         case: Case,
         *,
         runtime: Runtime,  # noqa: ARG002  a free part opens no door
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """Reads the file, in a thread.
 

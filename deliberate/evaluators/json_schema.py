@@ -64,7 +64,7 @@ class JsonSchema(Record, frozen=True, kw_only=True):
         case: Case,
         *,
         runtime: Runtime,  # noqa: ARG002  a free part opens no door
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """Holds the output against the schema, in a thread.
 
@@ -91,9 +91,9 @@ def _plain(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
     return msgspec.json.decode(msgspec.json.encode(schema))
 
 
-def _check(schema: Any) -> None:  # noqa: ANN401
+def _check(schema: Any) -> None:  # noqa: ANN401  JSON
     from jsonschema import validators  # noqa: PLC0415  100 ms that a plan without schemas need not pay
-    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415  only where it is needed
 
     if not schema:
         raise ConfigError("an empty schema fits everything", where="json_schema.schema", expected="a JSON Schema")
@@ -172,9 +172,9 @@ def _unfenced(text: str) -> str:
     return "\n".join(lines[1:-1]) if fenced else text
 
 
-def _faults(schema: Any, text: str, ends: float) -> list[str] | None:  # noqa: ANN401
+def _faults(schema: Any, text: str, ends: float) -> list[str] | None:  # noqa: ANN401  JSON
     """Every fault with its place, at most so many; None if it took too long."""
-    from referencing import Registry  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415  only where it is needed
 
     try:
         value = json.loads(text, parse_constant=_refuse)
@@ -225,7 +225,7 @@ def _kind(draft: str | None) -> type[Validator]:
 
 
 def _timed(keyword: Keyword) -> Keyword:
-    def look(*args: Any) -> Iterator[Any]:  # noqa: ANN401
+    def look(*args: Any) -> Iterator[Any]:  # noqa: ANN401  as called
         if time.monotonic() > _ENDS.get():
             raise TimeoutError
         yield from keyword(*args) or ()
@@ -239,24 +239,24 @@ def _occurs(pattern: str, text: str) -> bool:
 
 
 def _fault(message: str) -> ValidationError:
-    from jsonschema.exceptions import ValidationError  # noqa: PLC0415
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415  only where it is needed
 
     return ValidationError(message)
 
 
-def _pattern(validator: Any, wanted: str, value: Any, _: Any) -> Iterator[Any]:  # noqa: ANN401
+def _pattern(validator: Any, wanted: str, value: Any, _: Any) -> Iterator[Any]:  # noqa: ANN401  as called
     if validator.is_type(value, "string") and not _occurs(wanted, value):
         yield _fault(f"{value!r} does not match {wanted!r}")
 
 
-def _pattern_properties(validator: Any, wanted: Any, value: Any, _: Any) -> Iterator[Any]:  # noqa: ANN401
+def _pattern_properties(validator: Any, wanted: Any, value: Any, _: Any) -> Iterator[Any]:  # noqa: ANN401  as called
     if validator.is_type(value, "object"):
         for each, inner in wanted.items():
             for key in (key for key in value if _occurs(each, key)):
                 yield from validator.descend(value[key], inner, path=key, schema_path=each)
 
 
-def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+def _additional_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401  as called
     if not validator.is_type(value, "object"):
         return
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})

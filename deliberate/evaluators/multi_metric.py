@@ -68,7 +68,7 @@ class MultiMetric(Record, frozen=True, kw_only=True):
         case: Case,
         *,
         runtime: Runtime,  # noqa: ARG002  a free part opens no door
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """Searches for all of them, in a thread and with a time limit.
 

@@ -25,7 +25,7 @@ class NoScore(Record, frozen=True, kw_only=True):
         case: Case,  # noqa: ARG002  the same for every case
         *,
         runtime: Runtime,  # noqa: ARG002  a free part opens no door
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """0, and says that nothing was measured."""
         return measured(self, 0.0, scale="0..1", reason="no score was asked for: 0 by definition, nothing was measured")

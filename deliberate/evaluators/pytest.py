@@ -61,7 +61,7 @@ class Pytest(Record, frozen=True, kw_only=True):
         case: Case,
         *,
         runtime: Runtime,
-        previous: Evaluation | None = None,  # noqa: ARG002
+        previous: Evaluation | None = None,  # noqa: ARG002  as the contract has it
     ) -> Evaluation:
         """Runs the tests.
 
