@@ -261,9 +261,9 @@ class _Flight:
 class Runtime(Record, frozen=True, kw_only=True):
     """The doors, handed down to every evaluator.
 
-    ``run`` is the ledger's name of this execution. ``judge`` is the model that evaluators without one of their own
-    ask. ``call_seconds`` is the total deadline of one call; ``ends`` is when the session ends, on the event loop's
-    monotonic clock.
+    ``run`` is the ledger's name of this execution. ``default_judge`` gives the model that evaluators without one of
+    their own ask. ``call_seconds`` is the total deadline of one call; ``ends`` is when the session ends, on the event
+    loop's monotonic clock.
     """
 
     judges: Judges
@@ -273,9 +273,14 @@ class Runtime(Record, frozen=True, kw_only=True):
     steps: Steps
     emit: Callable[[Event], None]
     run: str | None = None
-    judge: str = ""
+    default_judge: Callable[[], str] = str
     call_seconds: float = 120.0
     ends: float | None = None
+
+    @property
+    def judge(self) -> str:
+        """The model that evaluators without one of their own ask; "" if there is none. Looked up when it is needed."""
+        return self.default_judge()
 
     def model_for(self, model: str | None, *, where: str) -> str:
         """The model to ask: the one named, else the session's.

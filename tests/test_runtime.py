@@ -455,7 +455,13 @@ def runtime(judge: str = "") -> Runtime:
         raise NotImplementedError
 
     return Runtime(
-        judges=judges, ledger=ledger, library=library, sandbox=sandbox, steps=Steps(ledger), emit=emit, judge=judge
+        judges=judges,
+        ledger=ledger,
+        library=library,
+        sandbox=sandbox,
+        steps=Steps(ledger),
+        emit=emit,
+        default_judge=lambda: judge,
     )
 
 

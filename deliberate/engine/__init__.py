@@ -5,8 +5,8 @@
 
 from deliberate.engine._providers import open_provider
 from deliberate.engine.calls import evaluate, judge
-from deliberate.engine.estimate import Estimate
+from deliberate.engine.estimate import Code, Estimate
 from deliberate.engine.session import Session
 from deliberate.engine.stream import Stream
 
-__all__ = ["Estimate", "Session", "Stream", "evaluate", "judge", "open_provider"]
+__all__ = ["Code", "Estimate", "Session", "Stream", "evaluate", "judge", "open_provider"]

@@ -1,4 +1,4 @@
-"""What a plan will ask, found without asking: its panels."""
+"""What a plan will ask and run, found without asking or running: its panels, its code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deliberate.evaluators.composite import Composite
 from deliberate.runtime import Runtime
 from deliberate.types import Panel
 
-__all__ = ["panels_of"]
+__all__ = ["code_of", "panels_of"]
 
 
 def panels_of(evaluator: Evaluator, *, runtime: Runtime) -> Iterator[Panel]:
@@ -23,3 +23,17 @@ def panels_of(evaluator: Evaluator, *, runtime: Runtime) -> Iterator[Panel]:
             yield from panels_of(member.evaluator, runtime=runtime)
     elif (seated := getattr(evaluator, "seated", None)) is not None and (panel := seated(runtime)) is not None:
         yield panel
+
+
+def code_of(evaluator: Evaluator, *, name: str = "") -> Iterator[tuple[str, bool]]:
+    """Every part that runs a program in the sandbox: its name, and whether that may use the network.
+
+    Args:
+        evaluator: An evaluator, or a plan's.
+        name: What to call it; a part of a plan has its own name.
+    """
+    if isinstance(evaluator, Composite):
+        for member in evaluator.members:
+            yield from code_of(member.evaluator, name=f"{name}.{member.name}" if name else member.name)
+    elif isinstance(network := getattr(evaluator, "network", None), bool):
+        yield name or evaluator.name, network

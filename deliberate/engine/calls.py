@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from deliberate.engine.session import Session, SessionOptions
+from deliberate.engine._options import SessionOptions
+from deliberate.engine.session import Session
 from deliberate.evaluators import Evaluator
 from deliberate.types import Case, Evaluation, Judge, Panel, Plan
 

@@ -12,7 +12,7 @@ from deliberate.protocols import BALLOT, price, protocol_of
 from deliberate.providers._base import Provider
 from deliberate.types import AUTO, Ask, Case, Panel, Record, Rubric, laid_out
 
-__all__ = ["Estimate", "estimate_of"]
+__all__ = ["Code", "Estimate", "estimate_of"]
 
 _CHARACTERS_A_TOKEN = 4
 _TYPICAL_REPLY_TOKENS = 300
@@ -48,6 +48,17 @@ class Estimate(Record, frozen=True, kw_only=True):
             worst_usd=_times(self.worst_usd, cases),
             unpriced=self.unpriced,
         )
+
+
+class Code(Record, frozen=True, kw_only=True):
+    """A part of a plan that runs a program: where it runs, and whether it may use the network.
+
+    ``tier`` is the sandbox; None is no sandbox: it runs as whoever runs us, and only where code is trusted.
+    """
+
+    part: str
+    tier: str | None
+    network: bool
 
 
 async def estimate_of(
