@@ -16,6 +16,7 @@
     ├── ReplyError                  it answered, but not in the form asked for: one repair ask
     ├── EvaluatorError              an instrument broke
     ├── LedgerError                 the record cannot be read or written
+    ├── ReportError                 a result that stands cannot be written where it was asked for (exit 5)
     └── NotMet                      raised only by ``gates.require()``
         ├── NoVerdict
         └── GateFailed
@@ -44,6 +45,7 @@ __all__ = [
     "QuotaError",
     "RefusedError",
     "ReplyError",
+    "ReportError",
     "RubricError",
     "SuiteError",
     "TransientProviderError",
@@ -198,6 +200,21 @@ class LedgerError(DeliberateError):
         self.hint = hint
         self.spent = False
         super().__init__(f"{message}; {hint}" if hint else message)
+
+
+class ReportError(DeliberateError):
+    """A result cannot be written where it was asked for; the result itself stands.
+
+    Args:
+        what: What happened.
+        where: The file.
+        again: The command that writes it again; "" where only the same command would.
+    """
+
+    def __init__(self, what: str, *, where: str, again: str = "") -> None:
+        self.where = where
+        told = f"nothing is lost: {again} -o FILE" if again else "the same command, with another -o,"
+        super().__init__(f"{where}: {what}; {told} writes it again")
 
 
 class NotMet(DeliberateError, AssertionError):

@@ -10,6 +10,36 @@ from typing import Annotated
 import typer
 
 from deliberate.cli import TOO_EARLY
+from deliberate.cli._flags import (
+    ApiBaseFlag,
+    BaselineFlag,
+    CriteriaFlag,
+    DeadlineFlag,
+    DryRunFlag,
+    FreshFlag,
+    GithubFlag,
+    InFlightFlag,
+    JsonFlag,
+    JudgeFlag,
+    LedgerFlag,
+    MaxBlockersFlag,
+    MaxCostFlag,
+    MaxDropFlag,
+    MaxUnreadFlag,
+    MinBracketFlag,
+    MinScoreFlag,
+    ModulesFlag,
+    PanelFlag,
+    QuorumFlag,
+    RecordFlag,
+    ReplayFlag,
+    RoundsFlag,
+    RubricFlag,
+    RuleFlag,
+    SeedFlag,
+    TieFlag,
+    TrustCodeFlag,
+)
 
 __all__ = ["app"]
 
@@ -22,9 +52,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="One JSON object on standard output; text on standard error.")]
-LedgerFlag = Annotated[Path | None, typer.Option("--ledger", help="The file of the record.", metavar="FILE")]
 
 
 def _call(ctx: typer.Context, module: str, function: str) -> None:
@@ -46,45 +73,41 @@ def ask(
     reference: Annotated[
         str | None, typer.Option(help="What was expected; @FILE reads it from a file.", metavar="TEXT|@FILE")
     ] = None,
-    rubric: Annotated[str | None, typer.Option(help="How to judge: a rubric's name or folder.")] = None,
-    criteria: Annotated[str, typer.Option(help="How to judge, in free words, instead of a rubric.")] = "",
-    panel: Annotated[str | None, typer.Option(help="Who judges: a panel's name or file.")] = None,
-    judge: Annotated[list[str] | None, typer.Option(help="A model; several make a panel.", metavar="MODEL")] = None,
+    rubric: RubricFlag = None,
+    criteria: CriteriaFlag = "",
+    panel: PanelFlag = None,
+    judge: JudgeFlag = None,
     plan: Annotated[Path | None, typer.Option(help="Parts, weights and gates: a plan file.", metavar="FILE")] = None,
     category: Annotated[str | None, typer.Option(help="What kind of task it was.")] = None,
-    rule: Annotated[str | None, typer.Option(help="Which bracket wins: plurality, median, mean, unanimous.")] = None,
-    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
-    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds at the most.", min=1)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the order in which peers are shown.")] = None,
-    min_score: Annotated[float | None, typer.Option(help="Gate: least score, 0-100.", min=0, max=100)] = None,
-    min_bracket: Annotated[str | None, typer.Option(help="Gate: least bracket.")] = None,
-    max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers.", min=0)] = None,
-    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    rule: RuleFlag = None,
+    tie: TieFlag = None,
+    quorum: QuorumFlag = None,
+    rounds: RoundsFlag = None,
+    seed: SeedFlag = None,
+    min_score: MinScoreFlag = None,
+    min_bracket: MinBracketFlag = None,
+    max_blockers: MaxBlockersFlag = None,
+    max_unread: MaxUnreadFlag = None,
     min_agreement: Annotated[
         float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")] = None,
-    max_drop: Annotated[float, typer.Option(help="Gate: most points below the baseline.", min=0)] = 0.0,
-    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
-    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
-    in_flight: Annotated[int | None, typer.Option(help="Calls at once at one provider and key.", min=1)] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
-    record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
+    baseline: BaselineFlag = None,
+    max_drop: MaxDropFlag = 0.0,
+    max_cost: MaxCostFlag = None,
+    deadline: DeadlineFlag = None,
+    in_flight: InFlightFlag = None,
+    replay: ReplayFlag = None,
+    record: RecordFlag = None,
     ledger: LedgerFlag = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew what the ledger already holds.")] = False,
-    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let code run where no sandbox works.")] = False,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
-    modules: Annotated[
-        list[str] | None, typer.Option("--import", help="A module with parts of your own.", metavar="MODULE")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Calls, tokens and cost; nothing is asked.")] = False,
+    fresh: FreshFlag = False,
+    trust_code: TrustCodeFlag = False,
+    api_base: ApiBaseFlag = None,
+    modules: ModulesFlag = None,
+    dry_run: DryRunFlag = False,
     out: Annotated[
         list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")
     ] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Annotations and a step summary, in a GitHub workflow.")
-    ] = False,
+    github: GithubFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Puts one output before a panel or a plan."""
@@ -98,44 +121,46 @@ def run(
         Path | None, typer.Argument(help="Cases, parts, weights, gates: a plan file.", metavar="[PLAN]")
     ] = None,
     cases: Annotated[
-        Path | None, typer.Option(help="The cases: .jsonl, .csv, .parquet or a folder.", metavar="FILE|FOLDER")
+        list[Path] | None,
+        typer.Option(help="Cases: .jsonl, .csv, .parquet, a folder, or - for JSON lines.", metavar="FILE|FOLDER|-"),
     ] = None,
     task: Annotated[str, typer.Option(help="What was asked for, where the cases do not say; @FILE reads it.")] = "",
-    rubric: Annotated[str | None, typer.Option(help="How to judge: a rubric's name or folder.")] = None,
-    criteria: Annotated[str, typer.Option(help="How to judge, in free words, instead of a rubric.")] = "",
-    panel: Annotated[str | None, typer.Option(help="Who judges: a panel's name or file.")] = None,
-    judge: Annotated[list[str] | None, typer.Option(help="A model; several make a panel.", metavar="MODEL")] = None,
-    rule: Annotated[str | None, typer.Option(help="Which bracket wins: plurality, median, mean, unanimous.")] = None,
-    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
-    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds at the most.", min=1)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the order in which peers are shown.")] = None,
-    min_score: Annotated[float | None, typer.Option(help="Gate: least mean score, 0-100.", min=0, max=100)] = None,
-    min_bracket: Annotated[str | None, typer.Option(help="Gate: least bracket of the mean.")] = None,
-    max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers, in all cases.", min=0)] = None,
-    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    rubric: RubricFlag = None,
+    criteria: CriteriaFlag = "",
+    panel: PanelFlag = None,
+    judge: JudgeFlag = None,
+    rule: RuleFlag = None,
+    tie: TieFlag = None,
+    quorum: QuorumFlag = None,
+    rounds: RoundsFlag = None,
+    seed: SeedFlag = None,
+    min_score: MinScoreFlag = None,
+    min_bracket: MinBracketFlag = None,
+    max_blockers: MaxBlockersFlag = None,
+    max_unread: MaxUnreadFlag = None,
     min_agreement: Annotated[float | None, typer.Option(help="Gate: least ordinal alpha.", min=-1, max=1)] = None,
-    baseline: Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")] = None,
-    max_drop: Annotated[float, typer.Option(help="Gate: most points below the baseline's mean.", min=0)] = 0.0,
-    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
-    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
+    baseline: BaselineFlag = None,
+    max_drop: MaxDropFlag = 0.0,
+    max_cost: MaxCostFlag = None,
+    deadline: DeadlineFlag = None,
     case_seconds: Annotated[float | None, typer.Option(help="Most seconds one case may take.", min=0)] = None,
     call_seconds: Annotated[float | None, typer.Option(help="Most seconds one call may take.", min=0)] = None,
-    in_flight: Annotated[int | None, typer.Option(help="Calls at once at one provider and key.", min=1)] = None,
+    in_flight: InFlightFlag = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Most requests in any minute there.", min=1)] = None,
     tokens_per_minute: Annotated[int | None, typer.Option(help="Most tokens in any minute there.", min=1)] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
+    replay: ReplayFlag = None,
+    record: RecordFlag = None,
     ledger: LedgerFlag = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew: ask again what the ledger holds.")] = False,
-    trust_code: Annotated[bool, typer.Option("--trust-code", help="Let scripts run outside a sandbox.")] = False,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
-    modules: Annotated[
-        list[str] | None, typer.Option("--import", help="A module with parts of your own.", metavar="MODULE")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Calls, tokens and cost; nothing is asked.")] = False,
+    fresh: FreshFlag = False,
+    trust_code: TrustCodeFlag = False,
+    api_base: ApiBaseFlag = None,
+    modules: ModulesFlag = None,
+    dry_run: DryRunFlag = False,
     out: Annotated[
-        list[Path] | None, typer.Option("-o", help="Write the results: .jsonl or .csv.", metavar="FILE")
+        list[Path] | None,
+        typer.Option("-o", help="Write results: .jsonl .csv .parquet .md .html .junit.xml.", metavar="FILE"),
     ] = None,
+    github: GithubFlag = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="A launch and a done record on standard output, a line each.")
     ] = False,
@@ -163,9 +188,9 @@ def redecide(
     ctx: typer.Context,
     run: Annotated[str, typer.Argument(help="A run.", metavar="RUN")],
     rule: Annotated[str | None, typer.Option(help="Which bracket wins.")] = None,
-    tie: Annotated[str | None, typer.Option(help="Tie policies in order, as in chair,lower.")] = None,
+    tie: TieFlag = None,
     bracket_score: Annotated[str | None, typer.Option(help="Which number the bracket gives.")] = None,
-    quorum: Annotated[str | None, typer.Option(help="majority, all, or a number of seats.")] = None,
+    quorum: QuorumFlag = None,
     independence: Annotated[int | None, typer.Option(help="Model families that must have voted.", min=1)] = None,
     weight: Annotated[list[str] | None, typer.Option(help="A seat's weight.", metavar="SEAT=NUMBER")] = None,
     seats: Annotated[str | None, typer.Option(help="The seats that count, as in a,b,c.")] = None,
@@ -187,9 +212,9 @@ def compare(
     judge: Annotated[list[str] | None, typer.Option(help="A model to ask about each item.", metavar="MODEL")] = None,
     rubric: Annotated[str, typer.Option(help="How these judge: a rubric's name or folder.")] = "general",
     repeat: Annotated[int, typer.Option(help="How often each is asked about each item.", min=1)] = 1,
-    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    max_cost: MaxCostFlag = None,
+    replay: ReplayFlag = None,
+    api_base: ApiBaseFlag = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="How many calls; nothing is asked.")] = False,
     panels: Annotated[bool, typer.Option("--panels", help="Which panels are worth their cost.")] = False,
     stand_in: Annotated[
@@ -234,9 +259,9 @@ def probe(
     only: Annotated[list[str] | None, typer.Option(help="This probe alone.", metavar="PROBE")] = None,
     rubric: Annotated[str, typer.Option(help="How to judge: a rubric's name or folder.")] = "general",
     ledger: LedgerFlag = None,
-    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    max_cost: MaxCostFlag = None,
+    replay: ReplayFlag = None,
+    api_base: ApiBaseFlag = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="How many calls; nothing is asked.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -317,26 +342,24 @@ def suite_run(
     require_pass: Annotated[bool, typer.Option("--require-pass", help="Gate: a fail is exit 3.")] = False,
     min_score: Annotated[float | None, typer.Option(help="Gate: least pass rate, 0-100.", min=0, max=100)] = None,
     max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers.", min=0)] = None,
-    max_unread: Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)] = None,
+    max_unread: MaxUnreadFlag = None,
     max_drop: Annotated[
         float | None, typer.Option(help="Gate: most points of pass rate below the baseline.", min=0)
     ] = None,
     output: Annotated[Path | None, typer.Option(help="The artifact's file.", metavar="FILE")] = None,
-    max_cost: Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)] = None,
-    deadline: Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)] = None,
+    max_cost: MaxCostFlag = None,
+    deadline: DeadlineFlag = None,
     in_flight: Annotated[int | None, typer.Option(help="Tasks at once, and calls at one provider.", min=1)] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
-    record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
+    replay: ReplayFlag = None,
+    record: RecordFlag = None,
     ledger: LedgerFlag = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Ask anew what the ledger already holds.")] = False,
+    fresh: FreshFlag = False,
     trust_code: Annotated[bool, typer.Option("--trust-code", help="Let tests run outside a sandbox.")] = False,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    api_base: ApiBaseFlag = None,
     out: Annotated[
         list[Path] | None, typer.Option("-o", help="Write a report, format by ending.", metavar="FILE")
     ] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Annotations and a step summary, in a GitHub workflow.")
-    ] = False,
+    github: GithubFlag = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole artifact on standard output.")] = False,
 ) -> None:
     """Tries a skill on its tasks, beside the one it would replace."""
@@ -443,12 +466,12 @@ def rubric_lint(
 def rubric_test(
     ctx: typer.Context,
     name: NameArgument,
-    judge: Annotated[list[str] | None, typer.Option(help="A model; several make a panel.", metavar="MODEL")] = None,
-    panel: Annotated[str | None, typer.Option(help="Who judges: a panel's name or file.")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Answer from a recording.", metavar="FILE")] = None,
-    record: Annotated[Path | None, typer.Option(help="Record every reply.", metavar="FILE")] = None,
+    judge: JudgeFlag = None,
+    panel: PanelFlag = None,
+    replay: ReplayFlag = None,
+    record: RecordFlag = None,
     ledger: LedgerFlag = None,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    api_base: ApiBaseFlag = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Judges a rubric's graded examples: 3 if one comes out as nobody wanted it."""
@@ -549,7 +572,7 @@ def judge_ping(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="An agent card's name, or a model.", metavar="NAME|MODEL")],
     model: Annotated[str | None, typer.Option(help="The model, where the card names none.")] = None,
-    api_base: Annotated[list[str] | None, typer.Option(help="Address of a provider.", metavar="PREFIX=URL")] = None,
+    api_base: ApiBaseFlag = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Asks a judge one easy question, and shows its reply, raw and read."""

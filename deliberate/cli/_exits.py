@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import anyio
 
-from deliberate.errors import ConfigError, DeliberateError, LedgerError
+from deliberate.errors import ConfigError, DeliberateError, LedgerError, ReportError
 from deliberate.gates import EXIT
 from deliberate.judging import visible
 
@@ -22,9 +22,9 @@ __all__ = ["say", "stop", "wait_for"]
 def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     """Runs a verb to its end and exits with the code it gives.
 
-    A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; Ctrl-C
-    exits 130 after what was heard is written down; anything else is a defect of ours and exits 1, with the traceback
-    in a file.
+    A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; a report
+    that cannot be written exits 5, for its verdict stands and all that is missing is the file; Ctrl-C exits 130 after
+    what was heard is written down; anything else is a defect of ours and exits 1, with the traceback in a file.
     """
     code = EXIT["crash"]
     try:
@@ -34,6 +34,8 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
         code = stop("usage", str(error))
     except LedgerError as error:
         code = stop("incomplete" if error.spent else "usage", str(error))
+    except ReportError as error:
+        code = stop("incomplete", str(error))
     except DeliberateError as error:
         code = stop("usage", str(error))
     except KeyboardInterrupt:

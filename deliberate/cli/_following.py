@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import anyio
@@ -12,12 +13,14 @@ from rich.text import Text
 from deliberate.cli._exits import say
 from deliberate.judging import UnderWay
 from deliberate.reports import Screen, Totals
-from deliberate.types import BallotCast, Event, Usage
+from deliberate.types import BallotCast, CaseFailed, Event, SeatAbsent, Usage
 
 __all__ = ["Following"]
 
 _BAR = 10
 _LINE_SECONDS = 30.0
+_FIRST = "0."
+"""How the position of an ask of the first round begins."""
 
 
 class Following:
@@ -35,6 +38,9 @@ class Following:
         self._lines = lines
         self._began: float | None = None
         self._said = 0.0
+        self._done: Counter[str] = Counter()  # cases on which a seat's first ballot is in, or will not come
+        self._unread: Counter[str] = Counter()
+        self._failed = 0
         self.run = ""
         self.votes = 0
         self.read_back = 0
@@ -42,12 +48,21 @@ class Following:
 
     def __call__(self, event: Event) -> None:
         """Takes note of an event."""
-        if isinstance(event, BallotCast):
-            self.votes += 1
-            self.read_back += event.read_back
-            self.usage += Usage() if event.read_back else event.usage
-        else:
-            self.run = getattr(event, "run", self.run)
+        match event:
+            case BallotCast():
+                self.votes += 1
+                self.read_back += event.read_back
+                self.usage += Usage() if event.read_back else event.usage
+                self._done[event.seat] += event.at.startswith(_FIRST)
+            case SeatAbsent():
+                self._done[event.seat] += event.at.startswith(_FIRST)
+                self._unread[event.seat] += event.state == "unread"
+            case CaseFailed():
+                self._failed += 1
+                if self._lines:
+                    say(f"case {event.case} failed: {event.detail}")
+            case _:
+                self.run = getattr(event, "run", self.run)
 
     def began(self) -> None:
         """The first case is about to be taken."""
@@ -70,14 +85,15 @@ class Following:
         for head in ("judge", "progress", "done", "agree", "unread", "tok/min", "cost", "state"):
             right = head in ("done", "agree", "unread", "tok/min", "cost")
             table.add_column(head, overflow="fold", justify="right" if right else "left")
-        names = list(dict.fromkeys((*self._totals.seats, *(one.seat for one in under_way))))
+        names = list(dict.fromkeys((*self._totals.seats, *self._done, *(one.seat for one in under_way))))
         for name in names:
             table.add_row(*self._row(screen, name, [one for one in under_way if one.seat == name]))
         return Group(table, Text(screen.signs.dot.join(self._foot()), "dim"))
 
     def _row(self, screen: Screen, name: str, busy: Sequence[UnderWay]) -> list[Text]:
         seat = self._totals.seats.get(name)
-        done = 0 if seat is None else seat.done
+        # Each seat at its own pace: a slow one does not hold back what is shown of a fast one.
+        done = min(self._cases, max(self._done[name], 0 if seat is None else seat.done))
         full = min(_BAR, done * _BAR // self._cases)
         bar = screen.signs.full * full + screen.signs.empty * (_BAR - full)
         agreement = None if seat is None else seat.agreement
@@ -89,7 +105,7 @@ class Following:
             Text(bar),
             Text(f"{done}/{self._cases}"),
             Text(screen.signs.none if agreement is None else f"{agreement:.2f}"),
-            Text("0" if seat is None else str(seat.states["unread"])),
+            Text(str(self._unread[name])),
             Text(f"{pace / 1000:.0f}k" if pace >= 1000 else f"{pace:.0f}"),  # noqa: PLR2004  a thousand
             Text("unknown" if seat is not None and cost is None else f"${cost or 0.0:.2f}"),
             self._state(screen, done, busy),
@@ -110,8 +126,10 @@ class Following:
         spent = "cost unknown" if self.usage.cost_usd is None else f"${self.usage.cost_usd:.4f}"
         agreement = "agreement undefined" if totals.agreement is None else f"agreement {totals.agreement:.2f}"
         told = [f"{totals.judged} of {self._cases} cases", f"{self.votes} votes", agreement]
-        if unread := totals.states["unread"]:
+        if unread := self._unread.total():
             told.append(f"{unread} unread")
+        if self._failed:
+            told.append(f"{self._failed} failed")
         told.append(spent)
         if 0 < totals.judged < self._cases:
             left = self.seconds / totals.judged * (self._cases - totals.judged)

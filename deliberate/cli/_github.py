@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from deliberate.errors import ConfigError
+from deliberate.errors import ReportError
 from deliberate.reports import Imprint, cut, fence, summary, workflow_commands
 from deliberate.types import Evaluation
 
-__all__ = ["fenced", "tell_workflow"]
+__all__ = ["fenced", "tell", "tell_workflow"]
 
 
 @contextmanager
@@ -36,16 +36,33 @@ def tell_workflow(evaluation: Evaluation, *, title: str, imprint: Imprint, where
     """Shows the result and its findings at their lines, and adds it to the step's summary.
 
     Raises:
-        ConfigError: The summary cannot be written.
+        ReportError: The summary cannot be written.
     """
-    sys.stderr.write(workflow_commands(evaluation, title=title, imprint=imprint))
+    commands = workflow_commands(evaluation, title=title, imprint=imprint)
+    markdown = summary(evaluation, title=title, imprint=imprint)
+    tell(commands, markdown, where=where, again=imprint.again)
+
+
+def tell(commands: str, markdown: str, *, where: str, again: str = "") -> None:
+    """Gives a workflow commands, and adds Markdown to the step's summary, where there is one.
+
+    Args:
+        commands: Lines from ``reports.github``.
+        markdown: What is added.
+        where: Where the rest is, if it is too long.
+        again: The command that shows it again.
+
+    Raises:
+        ReportError: The summary cannot be written.
+    """
+    sys.stderr.write(commands)
     sys.stderr.flush()
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
     try:
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(cut(summary(evaluation, title=title, imprint=imprint), where=where))
+            file.write(cut(markdown, where=where))
     except OSError as error:
         what = f"the summary cannot be written: {error.strerror or error}"
-        raise ConfigError(what, where="GITHUB_STEP_SUMMARY") from None
+        raise ReportError(what, where="GITHUB_STEP_SUMMARY", again=again) from None

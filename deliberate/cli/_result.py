@@ -13,7 +13,7 @@ from rich.console import Console
 from deliberate.agreement.percent_agreement import percent_agreement
 from deliberate.cli._github import fenced, tell_workflow
 from deliberate.cli._table import print_json
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Required, Result, result_of, verdicts_of
 from deliberate.ledger import Reader
 from deliberate.reports import Imprint, Totals, verdict_object, write
@@ -83,6 +83,9 @@ async def print_result(
     """Prints a result, writes the files asked for, and gives the exit code.
 
     With ``as_json`` the object goes to standard output, and the text for people to standard error.
+
+    Raises:
+        ReportError: A file cannot be written; everything else is told by then.
     """
     if as_json:
         print_json(verdict_object(evaluation, run=imprint.run or None, ledger=str(ledger)))
@@ -90,9 +93,15 @@ async def print_result(
     console = Console(highlight=False, stderr=as_json, color_system=None if plain else "auto")
     with fenced(sys.stderr if as_json else sys.stdout):
         print_evaluation(console, evaluation, imprint=imprint)
+    unwritten: list[ReportError] = []
     for path in out:
-        write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
+        try:
+            write(evaluation, path, case=case, imprint=imprint, ledger=str(ledger))
+        except ReportError as error:  # the others are written all the same
+            unwritten.append(error)
     if github:
         where = str(out[0]) if out else f"deliberate show {imprint.run}"
         tell_workflow(evaluation, title=case.id or "Review", imprint=imprint, where=where)
+    if unwritten:
+        raise unwritten[0]
     return 0 if imprint.result is None else imprint.result.exit_code

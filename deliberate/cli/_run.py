@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,45 +15,48 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from deliberate.cli._ask import (
+from deliberate.cli._asked import (
     Asked,
     Limits,
     adjusted,
     as_planned,
     check,
     check_spend,
+    code_text,
     estimate_text,
     import_modules,
     limits_of,
-    required_of,
 )
+from deliberate.cli._cases import Source
 from deliberate.cli._exits import say
 from deliberate.cli._following import Following
+from deliberate.cli._gates import required_of
+from deliberate.cli._github import fenced, tell
 from deliberate.cli._live import following, shows_tables
 from deliberate.cli._read import addresses, text_or_file
 from deliberate.cli._result import baseline_mean
-from deliberate.cli._results import Results, checked_results
+from deliberate.cli._results import Results, checked_results, placed
 from deliberate.cli._table import print_lines, print_rows
-from deliberate.engine import Estimate, Session
-from deliberate.errors import ConfigError, LedgerError
+from deliberate.engine import Code, Estimate, Session
+from deliberate.errors import LedgerError
 from deliberate.evaluators import Evaluator, own_evaluators, plan_of
-from deliberate.gates import EXIT, INCOMPLETE, Required, Result, result_of_run
+from deliberate.gates import EXIT, INCOMPLETE, Required, result_of_run
 from deliberate.library import Library
-from deliberate.library.cases import Columns, Survey, read_cases, survey
 from deliberate.library.plans import LoadedPlan
-from deliberate.reports import Totals, encode_line, score_text, why_without
+from deliberate.reports import Totals, encode_line, result_command, why_without
+from deliberate.reports.run_objects import CodeObject, DoneObject, DryRunObject, EstimateObject, LaunchObject
+from deliberate.reports.runs import done_line, done_object, run_rows, usage_object
 from deliberate.runtime import task_group
-from deliberate.types import AUTO, Case, Panel, Usage, digest_of
+from deliberate.types import AUTO, Panel, Record, Usage, digest_of
 
 __all__ = ["run"]
 
-_AT_ONCE = 64
 _GRACE_SECONDS = 10.0
 
 
 async def run(
     *,
-    cases: Path | None,
+    cases: list[Path] | None,
     requests_per_minute: int | None,
     tokens_per_minute: int | None,
     case_seconds: float | None,
@@ -61,7 +64,7 @@ async def run(
     **flags: Any,  # noqa: ANN401  those of `ask`, as `_app` declares them
 ) -> int:
     """Judges many cases, and gives the exit code."""
-    asked = Asked(output="", reference=None, category=None, replay=flags.pop("replay"), record=None, **flags)
+    asked = Asked(output="", reference=None, category=None, **flags)
     check(asked)
     own = own_evaluators(import_modules(asked.modules or ()))
     library = Library(workspace=Path.cwd())
@@ -79,67 +82,19 @@ async def run(
     required = required_of(asked)
     for path in asked.out or ():
         checked_results(path)
-    source = await anyio.to_thread.run_sync(_Source.of, cases, loaded, text_or_file(asked.task, where="--task"))
-    return await _Running(
-        asked, source, loaded=loaded, library=library, limits=limits, required=required, own=own
-    ).run()
-
-
-class _Source:
-    """Where the cases come from: walked over once before anything is paid, then read again."""
-
-    def __init__(self, path: Path, *, columns: Columns, task: str, workspace: str, found: Survey) -> None:
-        self.path = path
-        self.found = found
-        self._read = partial(read_cases, path, columns=columns, task=task, workspace=workspace)
-
-    @classmethod
-    def of(cls, given: Path | None, loaded: LoadedPlan | None, task: str) -> _Source:
-        """The cases a flag names, else those of the plan."""
-        stated: Mapping[str, Any] = {} if loaded is None else loaded.plan.cases
-        columns = Columns(**{name: value for name, value in stated.items() if name != "from"})
-        workspace = "" if loaded is None else str(loaded.folder)
-        path = given
-        if path is None:
-            if loaded is None or "from" not in stated:
-                where = "--cases" if loaded is None else loaded.where()
-                hint = "give --cases FILE|FOLDER, or a plan with cases: {from: FILE}"
-                raise ConfigError("there are no cases to run", where=where, hint=hint)
-            path = loaded.folder / str(stated["from"])
-        found = survey(path, columns=columns, task=task)
-        return cls(path, columns=columns, task=task, workspace=workspace, found=found)
-
-    def cases(self) -> Cases:
-        """The cases from the first on."""
-        return Cases(self._read())
-
-
-class Cases:
-    """Cases one at a time, read some at once on a thread; ``row`` tells whose turn each was."""
-
-    def __init__(self, cases: Iterator[Case]) -> None:
-        self._cases = cases
-        self._ahead: list[Case] = []
-        self._rows: dict[str, int] = {}
-        self._taken = 0
-
-    def row(self, case: Case) -> int:
-        """The number of a case that was given out, from 1; asked once for each."""
-        return self._rows.pop(case.id)
-
-    def __aiter__(self) -> AsyncIterator[Case]:
-        return self
-
-    async def __anext__(self) -> Case:
-        if not self._ahead:
-            self._ahead = await anyio.to_thread.run_sync(lambda: list(islice(self._cases, _AT_ONCE)))
-            self._ahead.reverse()
-        if not self._ahead:
-            raise StopAsyncIteration
-        case = self._ahead.pop()
-        self._taken += 1
-        self._rows[case.id] = self._taken
-        return case
+    task = text_or_file(asked.task, where="--task")
+    with tempfile.TemporaryDirectory(prefix="deliberate-run-") as spare:
+        source = await anyio.to_thread.run_sync(lambda: Source.of(cases or (), loaded, task, spare=Path(spare)))
+        return await _Running(
+            asked,
+            source,
+            loaded=loaded,
+            library=library,
+            limits=limits,
+            required=required,
+            own=own,
+            spare=Path(spare),
+        ).run()
 
 
 class _Running:
@@ -148,13 +103,14 @@ class _Running:
     def __init__(
         self,
         asked: Asked,
-        source: _Source,
+        source: Source,
         *,
         loaded: LoadedPlan | None,
         library: Library,
         limits: Limits,
         required: Required,
         own: Mapping[str, object],
+        spare: Path,
     ) -> None:
         self._asked = asked
         self._source = source
@@ -168,6 +124,7 @@ class _Running:
         self._totals = Totals()
         self._heard = Following(self._totals, cases=self._cases, lines=not self._tables)
         self._interrupted = False
+        self._spare = spare
 
     async def run(self) -> int:
         asked = self._asked
@@ -178,6 +135,7 @@ class _Running:
             in_flight=asked.in_flight or "auto",
             trust_code=asked.trust_code,
             replay=asked.replay,
+            record=asked.record,
             fresh=asked.fresh,
             library=self._library,
             api_base=addresses(asked.api_base),
@@ -199,23 +157,55 @@ class _Running:
         check_spend(evaluator, asked)
         estimate = (await session.estimate(self._source.found.typical, evaluator)).times(self._cases)
         if asked.dry_run:
-            self._print(estimate, None)
+            self._print_dry(estimate, await session.code(evaluator))
             return 0
         baseline = None if asked.baseline is None else await baseline_mean(session.ledger.reader, asked.baseline)
         with ExitStack() as files:
-            results = [Results(path) for path in asked.out or ()]
+            results = [Results(path) for path in (*(asked.out or ()), *self._for_workflow())]
             for one in results:
                 files.callback(one.close)
             await self._judged(session, evaluator, estimate, results)
-            spent = await session.ledger.reader.spent(self._heard.run)
+            done = done_object(
+                self._totals,
+                self._cases,
+                result_of_run(self._totals.facts(self._cases), self._required, baseline=baseline),
+                run=self._heard.run,
+                usage=await session.ledger.reader.spent(self._heard.run),
+                read_back=self._heard.read_back,
+                estimate=_estimated(estimate),
+                interrupted=self._interrupted,
+            )
+            self._print(done)
+            if asked.record is not None and done.read_back:
+                say(f"{done.read_back} votes were read back and are not recorded; --fresh asks them anew")
             if self._interrupted:
                 self._say_how_to_go_on()
-                return EXIT["interrupted"]
-            for one in results:
-                await anyio.to_thread.run_sync(one.place)
-        result = result_of_run(self._totals.facts(self._cases), self._required, baseline=baseline)
-        self._print(estimate, spent, result)
-        return result.exit_code
+                return done.exit_code
+            await self._placed(results, done, kept=session.ledger_path != ":memory:")
+        return done.exit_code
+
+    def _for_workflow(self) -> tuple[Path, ...]:
+        """Where the summary of a step is put together."""
+        return (self._spare / "summary.md",) if self._asked.github else ()
+
+    async def _placed(self, results: Sequence[Results], done: DoneObject, *, kept: bool) -> None:
+        """Puts the files where they belong, and tells the workflow.
+
+        Raises:
+            ReportError: One could not be written, after all others were.
+        """
+        at = f" --ledger {self._asked.ledger}" if self._asked.ledger is not None else ""
+        again = f"deliberate show {done.run}{at}" if kept else ""
+        asked = results[: len(self._asked.out or ())]
+        error = await anyio.to_thread.run_sync(lambda: placed(asked, done, again=again))
+        for summary in results[len(asked) :]:
+            whole = io.BytesIO()
+            await anyio.to_thread.run_sync(summary.copy, whole, done)
+            where = str(asked[0].path) if asked else again or "the log"
+            command = result_command(done.status, done_line(done), title=f"run {done.run}")
+            tell(f"{command}\n", whole.getvalue().decode(), where=where, again=again)
+        if error is not None:
+            raise error
 
     async def _judged(
         self, session: Session, evaluator: Evaluator, estimate: Estimate, results: Sequence[Results]
@@ -258,15 +248,15 @@ class _Running:
         paid = await reader.spent(run) if held else Usage()
         if self._asked.as_json:
             self._line(
-                {
-                    "event": "launch",
-                    "run": run,
-                    "ledger": str(session.ledger_path),
-                    "cases": self._cases,
-                    "answers_kept": held,
-                    "paid": paid,
-                    "estimate": estimate,
-                }
+                LaunchObject(
+                    event="launch",
+                    run=run,
+                    ledger=str(session.ledger_path),
+                    cases=self._cases,
+                    answers_kept=held,
+                    paid=usage_object(paid),
+                    estimate=_estimated(estimate),
+                )
             )
         say(f"run {run}: {self._cases} cases, {estimate_text(estimate)}")
         if held:
@@ -274,69 +264,26 @@ class _Running:
             say(f"run {run} goes on: {held} answers are kept, {cost} already paid; --fresh starts anew")
         self._heard.began()
 
-    def _print(self, estimate: Estimate, spent: Usage | None, result: Result | None = None) -> None:
-        """The end of a run, or of a dry one: the estimate, beside it what it was."""
-        if spent is None or result is None:
-            if self._asked.as_json:
-                self._line({"event": "dry_run", "cases": self._cases, "estimate": estimate})
-            else:
-                print_lines(f"{self._cases} cases: {estimate_text(estimate)}; nothing was asked")
-            return
-        facts = self._totals.facts(self._cases)
-        brackets = {bracket.label.lower(): number for bracket, number in sorted(self._totals.brackets.items())}
+    def _print_dry(self, estimate: Estimate, code: Sequence[Code]) -> None:
         if self._asked.as_json:
-            self._line(
-                {
-                    "event": "done",
-                    "run": self._heard.run,
-                    "status": result.status,
-                    "why": result.why,
-                    "exit_code": result.exit_code,
-                    "gates": result.gates,
-                    **msgspec.structs.asdict(facts),
-                    "brackets": brackets,
-                    "votes": dict(sorted(self._totals.states.items())),
-                    "read_back": self._heard.read_back,
-                    "judges": {
-                        name: {"votes": dict(sorted(seat.states.items())), "agreement": seat.agreement}
-                        for name, seat in sorted(self._totals.seats.items())
-                    },
-                    "usage": spent,
-                    "estimate": estimate,
-                }
-            )
-            return
-        told = ", ".join(f"{name} {number}" for name, number in (brackets | dict(facts.without)).items())
-        mean = "none" if facts.mean is None else f"{score_text(facts.mean)}/100"
-        alpha = "undefined" if facts.agreement is None else f"{facts.agreement:.2f} (ordinal alpha)"
-        print_rows(
-            [
-                ("run", self._heard.run),
-                ("cases", f"{facts.judged} of {facts.cases} judged: {told or 'none'}"),
-                ("score", f"{mean}, the mean of {facts.scored}"),
-                ("agreement", alpha),
-                ("votes", self._votes()),
-                ("took", _took(estimate, spent)),
-                ("RESULT", f"{result.line}{f' (exit {result.exit_code})' if result.exit_code else ''}"),
-            ]
-        )
+            told = tuple(CodeObject(part=one.part, tier=one.tier, network=one.network) for one in code)
+            self._line(DryRunObject(event="dry_run", cases=self._cases, estimate=_estimated(estimate), code=told))
+        else:
+            print_lines(f"{self._cases} cases: {estimate_text(estimate)}; nothing was asked", *code_text(code))
 
-    def _votes(self) -> str:
-        states = ", ".join(f"{number} {name}" for name, number in sorted(self._totals.states.items()) if number)
-        lost = [
-            f"{name} {seat.states['failed']}"
-            for name, seat in sorted(self._totals.seats.items())
-            if seat.states["failed"]
-        ]
-        back = f"; {self._heard.read_back} read back" if self._heard.read_back else ""
-        whose = f" ({', '.join(lost)})" if lost else ""
-        return f"{states or 'none'}{whose}{back}"
+    def _print(self, done: DoneObject) -> None:
+        """The end of a run: the estimate, beside it what it was."""
+        if self._asked.as_json:
+            self._line(done)
+        elif not self._interrupted:
+            with fenced(sys.stdout):
+                print_rows(run_rows(done))
 
     def _say_how_to_go_on(self) -> None:
         done = f"{self._totals.judged} of {self._cases} cases are judged, {self._heard.votes} votes are in the ledger"
         say(f"{EXIT['interrupted']} interrupted: {done}; the same command goes on with run {self._heard.run}")
 
-    def _line(self, found: Mapping[str, object]) -> None:
+    def _line(self, found: Record) -> None:
         sys.stdout.write(encode_line(found).decode())
         sys.stdout.flush()
 
@@ -345,7 +292,9 @@ class _Running:
         asked = self._asked
         plan = "" if asked.plan is None else str(asked.plan.absolute())
         judges = [asked.panel, asked.judge, asked.rubric, asked.criteria]
-        return digest_of(["run", plan, str(self._source.path.absolute()), judges])
+        # One path stands alone in it, as it always did: a run that began then goes on.
+        names = self._source.names
+        return digest_of(["run", plan, names[0] if len(names) == 1 else list(names), judges])
 
     def _plan(self) -> Evaluator | Panel | None:
         asked = self._asked
@@ -376,12 +325,5 @@ async def _watching(stopping: anyio.Event, everything: anyio.CancelScope) -> Non
         return  # no signals on this event loop (Windows): Ctrl-C then stops at once, and what was heard is kept
 
 
-def _took(estimate: Estimate, spent: Usage) -> str:
-    actual = "unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
-    expected = "unknown" if estimate.expected_usd is None else f"${estimate.expected_usd:.4f}"
-    tokens = (
-        f"{spent.tokens_in} tokens in, {spent.tokens_out} out (estimated {estimate.tokens_in}, {estimate.tokens_out})"
-    )
-    return (
-        f"{spent.calls} calls (estimated {estimate.expected_calls:.0f}), {tokens}, cost {actual} (estimated {expected})"
-    )
+def _estimated(estimate: Estimate) -> EstimateObject:
+    return EstimateObject(**msgspec.structs.asdict(estimate))

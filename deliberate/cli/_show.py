@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 
 from deliberate.cli._result import print_result, result_for
-from deliberate.cli._results import Results, checked_results
+from deliberate.cli._results import Results, checked_results, placed
 from deliberate.cli._table import print_json, print_rows
 from deliberate.errors import ConfigError
-from deliberate.gates import Required
+from deliberate.gates import Required, result_of_run
 from deliberate.ledger import Reader, default_path, read_ledger
-from deliberate.reports import Imprint, case_line, encode_line, score_text
+from deliberate.reports import Imprint, Totals, case_line, encode_line, score_text
+from deliberate.reports.runs import done_object
 from deliberate.types import Case, Evaluation
 
 __all__ = ["case_of", "show"]
@@ -72,6 +73,7 @@ async def _many(reader: Reader, run: str, *, out: Sequence[Path], as_json: bool)
         for one in results:
             files.callback(one.close)
         rows = [("case", "bracket", "score", "votes", "why")]
+        totals = Totals()
         number, after = 0, ""
         while page := await reader.results(run, after=after):
             after = page[-1].path
@@ -79,6 +81,7 @@ async def _many(reader: Reader, run: str, *, out: Sequence[Path], as_json: bool)
                 evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
                 case = await case_of(reader, run, step.path)
                 number += 1
+                totals.add(evaluation)
                 for one in results:
                     one.add(number, case, evaluation, run=run)
                 line = case_line(case, evaluation)
@@ -90,8 +93,11 @@ async def _many(reader: Reader, run: str, *, out: Sequence[Path], as_json: bool)
             if not as_json:
                 print_rows(rows)
                 rows = []
-        for one in results:
-            one.place()
+        if results:
+            ended = result_of_run(totals.facts(number), Required())
+            done = done_object(totals, number, ended, run=run, usage=await reader.spent(run))
+            if (error := placed(results, done)) is not None:
+                raise error
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Many cases from one place: JSON Lines, CSV, Parquet, or a folder.
+"""Many cases from one place or several: JSON Lines, CSV, Parquet, or a folder.
 
 Rows are read one at a time and twice: ``survey`` walks all of them before anything is paid, so that a bad row is one
 clear error with its file and line; ``read_cases`` gives them out. Neither keeps them.
@@ -73,11 +73,11 @@ class _Row(NamedTuple):
     fields: Mapping[str, Any]
 
 
-def survey(path: Path, *, columns: Columns | None = None, task: str = "") -> Survey:
+def survey(*paths: Path, columns: Columns | None = None, task: str = "") -> Survey:
     """Walks over all cases, and reads each as it will be read.
 
     Args:
-        path: A file or a folder.
+        *paths: Files or folders; one at least.
         columns: Which column says what.
         task: What was asked for, where the rows do not say it.
 
@@ -88,25 +88,25 @@ def survey(path: Path, *, columns: Columns | None = None, task: str = "") -> Sur
     seen: set[int] = set()  # hashes: eight bytes a case, not its text
     sizes = array("q", (0, 0, 0, 0))
     first: Case | None = None
-    for row, case in _cases(path, columns or Columns(), task):
+    for row, case in _cases(paths, columns or Columns(), task):
         mark = hash(_same(case.id))
         if mark in seen:
-            _refuse_twice(path, columns or Columns(), task, row=row, same=_same(case.id))
+            _refuse_twice(paths, columns or Columns(), task, row=row, same=_same(case.id))
         seen.add(mark)
         first = first or case
         for at, size in enumerate((1, len(case.output), len(case.task), len(case.reference or ""))):
             sizes[at] += size
     if first is None:
-        raise ConfigError("there is no case in it", where=str(path), expected="at least one")
+        raise ConfigError("there is no case in it", where=", ".join(map(str, paths)), expected="at least one")
     return Survey(sizes[0], first, *sizes[1:])
 
 
-def read_cases(path: Path, *, columns: Columns | None = None, task: str = "", workspace: str = "") -> Iterator[Case]:
-    """The cases in a file or a folder, one at a time, in its order (as ``survey``).
+def read_cases(*paths: Path, columns: Columns | None = None, task: str = "", workspace: str = "") -> Iterator[Case]:
+    """The cases in files or folders, one at a time, in their order (as ``survey``).
 
     Args:
-        path: A file that ends in one of ``ENDINGS``, or a folder: each file in it is an output; each folder in it is
-            a case of files ``output.*`` and, where there are such, ``task.*`` and ``reference.*``.
+        *paths: Each is a file that ends in one of ``ENDINGS``, or a folder: each file in it is an output; each folder
+            in it is a case of files ``output.*`` and, where there are such, ``task.*`` and ``reference.*``.
         columns: Which column says what.
         task: What was asked for, where the rows do not say it.
         workspace: The folder that evaluators work in.
@@ -115,13 +115,19 @@ def read_cases(path: Path, *, columns: Columns | None = None, task: str = "", wo
         ConfigError: A row is none; with file and line.
         MissingExtra: What reads such a file is not installed.
     """
-    for _, case in _cases(path, columns or Columns(), task):
+    for _, case in _cases(paths, columns or Columns(), task):
         yield msgspec.structs.replace(case, workspace=workspace)
 
 
-def _cases(path: Path, columns: Columns, task: str) -> Iterator[tuple[_Row, Case]]:
-    for row in _rows(path, columns):
-        yield row, _case(row, columns, task)
+def _cases(paths: Sequence[Path], columns: Columns, task: str) -> Iterator[tuple[_Row, Case]]:
+    """All rows; those of a second file are numbered on, so that two without ids have no id in common."""
+    before = last = 0
+    for path in paths:
+        for row in _rows(path, columns):
+            last = before + row.number
+            numbered = row._replace(number=last)
+            yield numbered, _case(numbered, columns, task)
+        before = last
 
 
 def _rows(path: Path, columns: Columns) -> Iterator[_Row]:
@@ -201,8 +207,8 @@ def _same(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def _refuse_twice(path: Path, columns: Columns, task: str, *, row: _Row, same: str) -> None:
-    for other, case in _cases(path, columns, task):
+def _refuse_twice(paths: Sequence[Path], columns: Columns, task: str, *, row: _Row, same: str) -> None:
+    for other, case in _cases(paths, columns, task):
         if other.number == row.number:
             return  # two ids with one hash: they are not the same
         if _same(case.id) == same:

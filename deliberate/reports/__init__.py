@@ -1,9 +1,9 @@
 """Evaluations as people and programs read them: screen, HTML, and for programs.
 
 ``_facts`` and ``_words`` work out what a report says, once; ``terminal``, ``html`` and ``export`` only give it a form,
-and ``result`` is the JSON of ``ask --json``. This room reads nothing but what it is given. Rules for whoever edits it:
-text from outside passes through the one escaping function of its sink (``Screen.shown``, ``html._harmless``,
-``export.escaped``); nothing is said by color alone; nothing is cut off.
+``result`` is the JSON of ``ask --json``, and ``runs`` gives a run of many cases its forms. This room reads nothing but
+what it is given. Rules for whoever edits it: text from outside passes through the one escaping function of its sink
+(``Screen.shown``, ``html._harmless``, ``export.escaped``); nothing is said by color alone; nothing is cut off.
 
 Names are imported when they are first used, so that a program pays only for the form it asks for.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deliberate.reports._totals import Line, Totals, case_line, why_without
     from deliberate.reports._words import score_text
     from deliberate.reports.export import ENDINGS, checked, summary, write
-    from deliberate.reports.github import cut, fence, workflow_commands
+    from deliberate.reports.github import cut, fence, result_command, workflow_commands
     from deliberate.reports.html import review_page
     from deliberate.reports.junit import junit_xml
     from deliberate.reports.result import VerdictObject, encode, encode_line, schema, verdict_object
@@ -42,6 +42,7 @@ __all__ = [
     "encode_line",
     "fence",
     "junit_xml",
+    "result_command",
     "review_page",
     "sarif_log",
     "schema",
@@ -60,7 +61,7 @@ _HOMES = {
     "deliberate.reports._totals": ("Line", "Totals", "case_line", "why_without"),
     "deliberate.reports._words": ("score_text",),
     "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
-    "deliberate.reports.github": ("workflow_commands", "cut", "fence"),
+    "deliberate.reports.github": ("workflow_commands", "cut", "fence", "result_command"),
     "deliberate.reports.html": ("review_page",),
     "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
     "deliberate.reports.junit": ("junit_xml",),

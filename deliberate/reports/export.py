@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Result
 from deliberate.judging import visible
 from deliberate.reports._facts import (
@@ -64,7 +64,8 @@ def write(
         ledger: The ledger's file, as the JSON may name it.
 
     Raises:
-        ConfigError: An unknown ending, or it cannot be written there; the evaluation itself is in the ledger.
+        ConfigError: An unknown ending, or a folder that is not there.
+        ReportError: It cannot be written there; the evaluation itself stands.
     """
     at = checked(path)
     told = imprint or Imprint()
@@ -80,9 +81,8 @@ def write(
         finally:
             spare.unlink(missing_ok=True)
     except OSError as error:
-        again = f"{told.again or 'deliberate show RUN'} -o FILE"
         what = f"cannot write the report: {error.strerror or error}"
-        raise ConfigError(what, where=str(at), hint=f"nothing is lost: {again} writes it again") from None
+        raise ReportError(what, where=str(at), again=told.again) from None
     return at
 
 

@@ -13,7 +13,7 @@ from deliberate.reports._facts import Imprint
 from deliberate.reports.sarif import place_of
 from deliberate.types import Evaluation, Finding
 
-__all__ = ["MOST_SUMMARY_BYTES", "cut", "fence", "workflow_commands"]
+__all__ = ["MOST_SUMMARY_BYTES", "cut", "fence", "result_command", "workflow_commands"]
 
 MOST_SUMMARY_BYTES = 900 * 1024
 
@@ -34,10 +34,15 @@ def workflow_commands(evaluation: Evaluation, *, title: str = "", imprint: Impri
     Without a verdict it is a notice, no error: nobody did anything wrong.
     """
     result = (imprint or Imprint()).result or Result(status="ok")
-    kind = {"ok": "notice", "gate": "error"}.get(result.status, "warning")
-    lines = [f"::{kind} title={_property(title or 'deliberate')}::{_data(result.line)}"]
+    lines = [result_command(result.status, result.line, title=title)]
     lines += [_annotation(one) for one in evaluation.findings[:_MOST_ANNOTATIONS]]
     return "\n".join(lines) + "\n"
+
+
+def result_command(status: str, line: str, *, title: str = "") -> str:
+    """The command that shows how it ended: an error only where a gate failed."""
+    kind = {"ok": "notice", "gate": "error"}.get(status, "warning")
+    return f"::{kind} title={_property(title or 'deliberate')}::{_data(line)}"
 
 
 def _annotation(finding: Finding) -> str:

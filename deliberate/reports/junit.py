@@ -11,7 +11,7 @@ from deliberate.reports._facts import Imprint, whole_parts
 from deliberate.reports._words import score_text, usage_text
 from deliberate.types import Evaluation
 
-__all__ = ["junit_xml"]
+__all__ = ["junit_xml", "xml_text"]
 
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -30,27 +30,31 @@ def junit_xml(evaluation: Evaluation, *, title: str = "", imprint: Imprint | Non
     }
     root = ET.Element("testsuites", numbers)
     seconds = f"{evaluation.duration_seconds:.3f}"
-    suite = ET.SubElement(root, "testsuite", {"name": _text(title or "deliberate"), **numbers, "time": seconds})
+    suite = ET.SubElement(root, "testsuite", {"name": xml_text(title or "deliberate"), **numbers, "time": seconds})
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(evaluation, told, result):
-        ET.SubElement(properties, "property", {"name": name, "value": _text(value)})
+        ET.SubElement(properties, "property", {"name": name, "value": xml_text(value)})
     verdict = _case(suite, title, "verdict", seconds)
     if missing:
-        cause = {"type": result.status, "message": _text(result.line)}
-        ET.SubElement(verdict, "error", cause).text = _text(result.why)
-    ET.SubElement(verdict, "system-out").text = _text(_told(evaluation))
+        cause = {"type": result.status, "message": xml_text(result.line)}
+        ET.SubElement(verdict, "error", cause).text = xml_text(result.why)
+    ET.SubElement(verdict, "system-out").text = xml_text(_told(evaluation))
     for gate in result.gates:
         case = _case(suite, title, gate.gate, "0")
         if gate.held is not True:
             message = f"{gate.gate}: wanted {gate.wanted}, got {gate.got}"
-            ET.SubElement(case, "failure", {"type": "gate", "message": _text(message)}).text = _text(evaluation.reason)
+            ET.SubElement(case, "failure", {"type": "gate", "message": xml_text(message)}).text = xml_text(
+                evaluation.reason
+            )
     ET.indent(root)
     data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
 
 
 def _case(suite: ET.Element, title: str, name: str, seconds: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", {"classname": _text(title or "deliberate"), "name": name, "time": seconds})
+    return ET.SubElement(
+        suite, "testcase", {"classname": xml_text(title or "deliberate"), "name": name, "time": seconds}
+    )
 
 
 def _properties(evaluation: Evaluation, told: Imprint, result: Result) -> list[tuple[str, str]]:
@@ -75,6 +79,6 @@ def _told(evaluation: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """Text from outside, as XML can hold it."""
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))

@@ -33,6 +33,7 @@ from deliberate.reports._objects import (
     VerdictObject,
     VoteObject,
 )
+from deliberate.reports.run_objects import CaseObject, DoneObject, DryRunObject, LaunchObject
 from deliberate.types import (
     Bracket,
     Decided,
@@ -60,7 +61,14 @@ __all__ = ["SCHEMAS", "VerdictObject", "encode", "encode_line", "schema", "verdi
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Zl", "Zp"})
 _INDENT = 2
 
-SCHEMAS: Mapping[str, type[Record]] = {"verdict": VerdictObject}
+SCHEMAS: Mapping[str, type[Record]] = {
+    "verdict": VerdictObject,
+    "case": CaseObject,
+    "launch": LaunchObject,
+    "done": DoneObject,
+    "dry-run": DryRunObject,
+}
+"""``verdict`` is what ``ask`` prints, ``case`` a line of ``run -o``, the others are the records of ``run --json``."""
 
 
 def schema(name: str) -> dict[str, Any]:
