@@ -13,7 +13,7 @@ from rich.text import Text
 from deliberate.cli._exits import say
 from deliberate.judging import UnderWay
 from deliberate.reports import Screen, Totals
-from deliberate.types import BallotCast, CaseFailed, Event, SeatAbsent, Usage
+from deliberate.types import BallotCast, CaseFailed, Event, ResultReached, RoundClosed, SeatAbsent, Usage
 
 __all__ = ["Following"]
 
@@ -40,6 +40,7 @@ class Following:
         self._said = 0.0
         self._done: Counter[str] = Counter()  # cases on which a seat's first ballot is in, or will not come
         self._unread: Counter[str] = Counter()
+        self._past: set[str] = set()  # open cases whose first round is over
         self._failed = 0
         self.run = ""
         self.votes = 0
@@ -57,6 +58,10 @@ class Following:
             case SeatAbsent():
                 self._done[event.seat] += event.at.startswith(_FIRST)
                 self._unread[event.seat] += event.state == "unread"
+            case RoundClosed(round=0):
+                self._past.add(event.case)
+            case ResultReached():
+                self._past.discard(event.case)
             case CaseFailed():
                 self._failed += 1
                 if self._lines:
@@ -86,14 +91,17 @@ class Following:
             right = head in ("done", "agree", "unread", "tok/min", "cost")
             table.add_column(head, overflow="fold", justify="right" if right else "left")
         names = list(dict.fromkeys((*self._totals.seats, *self._done, *(one.seat for one in under_way))))
+        first = {one.case for one in under_way} - self._past
         for name in names:
-            table.add_row(*self._row(screen, name, [one for one in under_way if one.seat == name]))
+            busy = [one for one in under_way if one.seat == name]
+            ahead = len(first.difference(one.case for one in busy))  # it has answered, another seat has not
+            table.add_row(*self._row(screen, name, busy, ahead=ahead))
         return Group(table, Text(screen.signs.dot.join(self._foot()), "dim"))
 
-    def _row(self, screen: Screen, name: str, busy: Sequence[UnderWay]) -> list[Text]:
+    def _row(self, screen: Screen, name: str, busy: Sequence[UnderWay], *, ahead: int) -> list[Text]:
         seat = self._totals.seats.get(name)
         # Each seat at its own pace: a slow one does not hold back what is shown of a fast one.
-        done = min(self._cases, max(self._done[name], 0 if seat is None else seat.done))
+        done = min(self._cases, self._done[name] + ahead)
         full = min(_BAR, done * _BAR // self._cases)
         bar = screen.signs.full * full + screen.signs.empty * (_BAR - full)
         agreement = None if seat is None else seat.agreement

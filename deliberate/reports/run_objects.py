@@ -113,7 +113,7 @@ class DoneObject(Record, frozen=True, kw_only=True):
     read_back: Annotated[int, _says("Votes that were in the ledger already.")]
     judges: Annotated[Mapping[str, JudgeObject], _says("The same by seat.")]
     usage: Annotated[UsageObject, _says("What the run took in all, lost attempts included.")]
-    estimate: Annotated[EstimateObject | None, _says("What it was estimated to take; null in `show`.")]
+    estimate: Annotated[EstimateObject | None, _says("What it was estimated to take; null where a run is shown again.")]
 
 
 class CaseObject(VerdictObject, frozen=True, kw_only=True):

@@ -138,10 +138,11 @@ def test_a_disk_that_fills_up_later_leaves_it_incomplete_and_it_goes_on(
     assert small.code == 0
 
 
-def test_a_report_that_cannot_be_written_loses_nothing(here: Here, small_disk: Path) -> None:
+def test_a_report_that_cannot_be_written_loses_nothing(here: Here, folder: Path, small_disk: Path) -> None:
     (small_disk / "ballast").write_bytes(b"x" * (1024 * 1024))
-    found = here("ask", "answer.txt", *THREE, "-o", small_disk / "r.html")
-    check_one_line(found.err, 2, "usage")
+    found = here("ask", "answer.txt", *THREE, "-o", small_disk / "r.html", "-o", "kept.html")
+    check_one_line(found.err, 5, "incomplete")
+    assert (folder / "kept.html").is_file()
     assert "VERDICT" in found.out
     run = found.result.partition("run ")[2].split()[0]
     assert f"nothing is lost: deliberate show {run} -o FILE writes it again" in found.err

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
-import errno
+import fcntl
 import io
+import os
+import pty
+import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +24,7 @@ from rich.console import Console
 from deliberate.cli._following import Following
 from deliberate.judging import UnderWay
 from deliberate.reports import Screen, Totals
-from deliberate.types import AskId, BallotCast, Bracket, RunStarted, Usage
+from deliberate.types import AskId, BallotCast, Bracket, CaseFailed, RoundClosed, RunStarted, SeatAbsent, Usage
 from tests.cli.conftest import THREE, Cli, Here, Result, attempts, check_one_line, command, environment
 
 PANEL = "deliberate: 1\nname: board\nseats:\n{seats}rubric: {rubric}\n"
@@ -140,12 +145,22 @@ def test_when_no_case_has_a_quorum_it_ends_without_a_verdict_and_goes_on_when_ru
         (("board.panel.yaml", "fair:40", "fair:30"), "judge generalist-3 (scripted/fair:40 "),
         (("board.panel.yaml", "general\n", "code-review\n"), "rubric general ("),
         (("p.plan.yaml", "weight: 1}", "weight: 1}\ncombine: {by: min}"), "plan ("),
+        ((".agents/agents/mine.md", "Be kind.", "Be strict."), "judge mine (scripted/fair:40 "),
     ],
 )
 def test_what_changed_is_named_and_never_mixed(
     folder: Path, here: Here, change: tuple[str, str, str], named: str
 ) -> None:
+    card = folder / ".agents/agents/mine.md"
+    card.parent.mkdir(parents=True)
+    card.write_text("---\nname: mine\ndescription: one of mine\n---\nBe kind.\n", encoding="utf-8")
     plan = laid(folder, seats=("fail", "fail", "fair:40"))
+    if named.startswith("judge mine"):
+        board = folder / "board.panel.yaml"
+        text = board.read_text(encoding="utf-8")
+        board.write_text(
+            text.replace("{agent: generalist, model: 'scripted/fair", "{agent: mine, model: 'scripted/fair")
+        )
     _, done = records(here("run", plan, "--json"))
     file, before, after = change
     text = (folder / file).read_text(encoding="utf-8")
@@ -213,7 +228,11 @@ def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> Non
     totals = Totals()
     heard = Following(totals, cases=4, lines=False)
     heard(RunStarted(run="r1", plan_digest=""))
-    heard(BallotCast(case="1", at=AskId("0"), seat="a", bracket=Bracket.GOOD, score=70.0, usage=Usage(cost_usd=0.5)))
+    at = AskId("0.ballot..a")
+    heard(BallotCast(case="1", at=at, seat="a", bracket=Bracket.GOOD, score=70.0, usage=Usage(cost_usd=0.5)))
+    heard(SeatAbsent(case="1", at=AskId("0.ballot..b"), seat="b", state="unread"))
+    heard(RoundClosed(case="1", round=0))
+    heard(CaseFailed(case="4", detail="its script broke"))
     busy = (
         UnderWay("1", "a", "m", "asked", "", 0.0),
         UnderWay("2", "a", "m", "queued", "", 0.0),
@@ -224,9 +243,9 @@ def test_a_table_follows_a_run_on_a_terminal_and_plain_lines_do_without() -> Non
     rows = [" ".join(line.split()) for line in console.export_text().splitlines()]
     assert rows == [
         "judge progress done agree unread tok/min cost state",
-        "a □□□□□□□□□□ 0/4 – 0 0 $0.00 running 1, queued 1",
-        "b □□□□□□□□□□ 0/4 – 0 0 $0.00 waiting 12 s for rate limit",
-        "0 of 4 cases · 1 votes · agreement undefined · $0.5000",
+        "a ■■□□□□□□□□ 1/4 – 0 0 $0.00 running 1, queued 1",
+        "b ■■■■■□□□□□ 2/4 – 1 0 $0.00 waiting 12 s for rate limit",
+        "0 of 4 cases · 1 votes · agreement undefined · 1 unread · 1 failed · $0.5000",
     ]
 
 
@@ -238,7 +257,7 @@ def test_a_run_of_many_is_shown_a_line_a_case_and_written_again(folder: Path, he
     assert (folder / "again.jsonl").read_bytes() == (folder / "r.jsonl").read_bytes()
     lines = here("show", done["run"], "--json").out.splitlines()
     assert [msgspec.json.decode(line)["case"] for line in lines] == ["1", "2", "3"]
-    assert here("show", done["run"], "-o", "r.html").code == 2
+    assert here("show", done["run"], "-o", "r.sarif").code == 2
     asks = here("audit", done["run"], "--json").json["asks"]
     assert len(asks) == 9
 
@@ -257,28 +276,6 @@ def test_a_plan_says_how_fast_and_how_long(folder: Path, here: Here) -> None:
     assert told.code == 2
     assert "requests_per_hour" in told.err
     assert "requests_per_minute" in told.err
-
-
-def test_what_cannot_be_written_is_said_and_nothing_heard_is_lost(
-    folder: Path, here: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = laid(folder)
-
-    plain = Path.replace
-
-    def full(self: Path, target: Path) -> Path:
-        if self.name.endswith(".whole"):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return plain(self, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", full)
-        told = here("run", plan, "-o", "r.jsonl")
-    assert told.code == 2
-    assert "r.jsonl: cannot write the results: No space left on device; what was heard is in the ledger" in told.err
-    assert not list(folder.glob("*r.jsonl*"))
-    _, done = records(here("run", plan, "--json", "-o", "r.jsonl"))
-    assert (done["read_back"], attempts(folder)) == (9, 9)
 
 
 def test_a_spreadsheet_takes_no_cell_for_a_formula(folder: Path, here: Here) -> None:
@@ -307,7 +304,7 @@ def test_a_line_is_said_each_half_minute(capsys: pytest.CaptureFixture[str]) -> 
 def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cli, signals: int, number: int) -> None:
     plan = laid(folder, cases=9, seats=("good:70", "hang", "good:60"))
     seconds = 1 if signals == 1 else 60
-    flags = ("-o", "r.jsonl", "--in-flight", "1", "--call-seconds", str(seconds))
+    flags = ("--json", "-o", "r.jsonl", "--in-flight", "1", "--call-seconds", str(seconds))
     process = subprocess.Popen(
         command("run", plan, *flags),
         cwd=folder,
@@ -334,6 +331,68 @@ def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cl
     assert " of 9 cases are judged" in err.decode()
     assert "the same command goes on with run" in err.decode()
     assert b"Traceback" not in err + out
+    launch, done = map(msgspec.json.decode, out.splitlines())
+    assert (launch["event"], done["event"], done["status"], done["exit_code"]) == ("launch", "done", "interrupted", 130)
     assert not list(folder.glob("*r.jsonl*"))
     assert cli("audit", "--verify").code == 0
     assert "interrupted" in cli("show").out
+
+
+def test_several_inputs_are_one_run_and_two_without_ids_have_none_in_common(folder: Path, here: Here) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.jsonl").write_text('{"output": "1"}\n{"output": "2"}\n', encoding="utf-8")
+    _, done = records(here("run", "--cases", "a.jsonl", "--cases", "b.jsonl", *THREE, "--json", "-o", "r.csv"))
+    with (folder / "r.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["case"] for row in csv.DictReader(file)] == ["1", "2", "3", "4"]
+    assert done["judged"] == 4
+
+
+def test_cases_come_in_on_standard_input_and_are_gone_on_with(folder: Path, cli: Cli) -> None:
+    flags = ("run", "--cases", "-", *THREE, "--json")
+    rows = b'{"output": "1"}\n{"output": "2"}\n'
+    _, done = records(cli(*flags, stdin=rows))
+    assert (done["judged"], attempts(folder)) == (2, 6)
+    wrong = cli(*flags, stdin=rows + b"[]\n")
+    check_one_line(wrong.err, 2, "usage")
+    assert wrong.err.startswith("2 usage: standard input:3: this line is no JSON object")
+
+
+def test_a_case_that_cannot_be_evaluated_is_told_while_the_others_go_on(folder: Path, here: Here) -> None:
+    rows = [{"id": name, "output": name} for name in ("good", "bad")]
+    (folder / "cases.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    plan = folder / "p.plan.yaml"
+    plan.write_text(
+        "deliberate: 1\ncases: {from: cases.jsonl}\nparts:\n  check: {type: script, params: {command: "
+        "'grep -q good && echo ''{\"score\": 90}'''}}\n",
+        encoding="utf-8",
+    )
+    told = here("run", plan, "--trust-code")
+    assert told.code == 4
+    assert "case bad failed: " in told.err
+    assert "cases      2 of 2 judged: excellent 1, failed 1" in told.out
+
+
+def test_on_a_terminal_a_table_follows_the_run(folder: Path) -> None:
+    plan = laid(folder, cases=60)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+    env = {**environment(folder, TERM="xterm-256color"), "COLUMNS": "110"}
+    del env["NO_COLOR"]
+    with subprocess.Popen(
+        command("run", plan), cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:  # how a terminal says that the last writer has gone
+                break
+            shown += chunk
+        os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert process.returncode == 0
+    assert re.search(r"judge +progress +done +agree +unread +tok/min +cost +state", text)
+    assert re.search(r"generalist-3 +[■□]{10} +\d+/60 ", text)
+    assert re.search(r"\d+ of 60 cases · \d+ votes · agreement", text)
+    assert text.index("run        ") > text.rindex("state")  # the result comes when the table is gone

@@ -1,4 +1,4 @@
-"""Writes ``docs/json.md`` from ``deliberate/reports/_objects.py``: ``python -m tests.reports.json_page``."""
+"""Writes ``docs/json.md`` from the objects of ``deliberate/reports``: ``python -m tests.reports.json_page``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deliberate.reports import encode, schema, verdict_object
+from deliberate.reports import Line, encode, schema, verdict_object
 from deliberate.types import BRACKETS, Evaluation
 from tests.reports.scripted import HALF_UP, UNTESTED, absent, ballot, evaluated, verdict
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 
 HEAD = """\
-# The JSON of `ask --json`
+# The JSON of `ask --json` and of `run --json`
 
-<!-- Made by `python -m tests.reports.json_page` from the types in `deliberate/reports/_objects.py`. Edit those. -->
+<!-- Made by `python -m tests.reports.json_page` from the types in `deliberate/reports/*_objects.py`. Edit those. -->
 
 `deliberate ask … --json` prints one object on standard output; everything for people goes to standard error.
 `-o FILE.json` writes the same object. `deliberate schema verdict` prints its JSON Schema (2020-12), made from the same
@@ -77,27 +77,62 @@ def example() -> Evaluation:
     )
 
 
+RUN = """\
+## Many cases
+
+`deliberate run … --json` prints two records, a line each: `launch` when the first case is about to be taken, `done`
+when the run has ended, even if it was stopped. With `--dry-run` it prints one, `dry_run`. `-o FILE.jsonl` writes a line
+a case, the object above with two fields more; `.csv` and `.parquet` hold a row a case, as listed below; `.md`, `.html`
+and `.junit.xml` are for people and for CI. `deliberate schema launch|done|dry-run|case` prints their JSON Schemas.
+
+    deliberate run refunds.plan.yaml --json | tail -1 | jq '.status, .mean, .usage.cost_usd'
+"""
+
+RECORDS = {"launch": "LaunchObject", "done": "DoneObject", "dry-run": "DryRunObject", "case": "CaseObject"}
+
+
 def page() -> str:
     """The page."""
     whole = schema("verdict")
     lines = [HEAD.rstrip("\n")]
     for name, one in (("VerdictObject", whole), *_in_order(whole)):
-        said = one["description"]
-        fields: dict[str, Any] = one["properties"]
-        if name == "PanelObject":
-            said += " Its fields are those of the object above from `status` to `digests`, said of this panel alone."
-            fields = {}
-        elif name == "RaisedObject":
-            said += " A [finding](#finding), and:"
-            fields = {name: fields[name] for name in ("raised_by", "agreed_by", "disputed_by", "merged")}
-        lines += ["", f"### {_named(name)}", "", said]
-        lines += ["", "| field | type | |", "| --- | --- | --- |"] if fields else []
-        lines += [
-            f"| `{field}` | {_type(told)} | {told.get('description') or _kind_note(told)} |"
-            for field, told in fields.items()
-        ]
+        lines += _section(name, one)
     shown = encode(verdict_object(example(), run="7F3K", ledger="reviews.db")).decode()
-    return "\n".join(lines) + "\n\n" + EXAMPLE.format(example=shown)
+    lines += ["", EXAMPLE.format(example=shown), RUN.rstrip("\n")]
+    said = {"VerdictObject", *whole["$defs"]}
+    for record, name in RECORDS.items():
+        found = schema(record)
+        for each, one in ((name, found), *_in_order(found)):
+            if each not in said:
+                said.add(each)
+                lines += _section(each, one)
+    lines += ["", "### row", "", "A row of `-o FILE.csv` and `-o FILE.parquet`: " + _columns() + "."]
+    return "\n".join(lines) + "\n"
+
+
+def _columns() -> str:
+    return ", ".join(f"`{name}`" for name in Line.__struct_fields__)
+
+
+def _section(name: str, one: dict[str, Any]) -> list[str]:
+    said = one["description"]
+    fields: dict[str, Any] = one["properties"]
+    if name == "PanelObject":
+        said += " Its fields are those of the object above from `status` to `digests`, said of this panel alone."
+        fields = {}
+    elif name == "RaisedObject":
+        said += " A [finding](#finding), and:"
+        fields = {name: fields[name] for name in ("raised_by", "agreed_by", "disputed_by", "merged")}
+    elif name == "CaseObject":
+        said += " The fields of [the object](#the-object), and:"
+        fields = {name: fields[name] for name in ("case", "category")}
+    lines = ["", f"### {_named(name)}", "", said]
+    lines += ["", "| field | type | |", "| --- | --- | --- |"] if fields else []
+    lines += [
+        f"| `{field}` | {_type(told)} | {told.get('description') or _kind_note(told)} |"
+        for field, told in fields.items()
+    ]
+    return lines
 
 
 def _kind_note(told: dict[str, Any]) -> str:
@@ -129,7 +164,8 @@ def _references(told: object) -> Iterator[str]:
 
 
 def _named(name: str) -> str:
-    return name.removesuffix("Object").lower() if name != "VerdictObject" else "The object"
+    special = {"VerdictObject": "The object", "DryRunObject": "dry_run"}
+    return special.get(name, name.removesuffix("Object").lower())
 
 
 def _type(told: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import external_file
 
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Required, result_of
 from deliberate.reports import ENDINGS, Imprint, ReadBack, checked, summary, write
 from deliberate.reports.export import escaped
@@ -75,10 +75,10 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> N
     path.write_text("old", encoding="utf-8")
     spare = tmp_path / f".review.md.{os.getpid()}.part"
     spare.mkdir()
-    with pytest.raises(ConfigError, match=r"cannot write the report.*deliberate show 7F3K -o FILE"):
+    with pytest.raises(ReportError, match=r"cannot write the report.*deliberate show 7F3K -o FILE"):
         write(split_panel(), path, case=CASE, imprint=imprint())
     assert path.read_text(encoding="utf-8") == "old"
-    with pytest.raises(ConfigError, match="deliberate show RUN -o FILE"):
+    with pytest.raises(ReportError, match="the same command, with another -o, writes it again"):
         write(split_panel(), path, case=CASE)
 
 
