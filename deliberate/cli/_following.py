@@ -30,12 +30,14 @@ class Following:
         totals: The run's numbers, kept by whoever takes its results.
         cases: How many there are.
         lines: Whether to say a line now and then.
+        most_usd: The budget, if there is one.
     """
 
-    def __init__(self, totals: Totals, *, cases: int, lines: bool) -> None:
+    def __init__(self, totals: Totals, *, cases: int, lines: bool, most_usd: float | None = None) -> None:
         self._totals = totals
         self._cases = cases
         self._lines = lines
+        self._most_usd = most_usd
         self._began: float | None = None
         self._said = 0.0
         self._done: Counter[str] = Counter()  # cases on which a seat's first ballot is in, or will not come
@@ -138,7 +140,7 @@ class Following:
             told.append(f"{unread} unread")
         if self._failed:
             told.append(f"{self._failed} failed")
-        told.append(spent)
+        told.append(spent if self._most_usd is None else f"{spent} of ${self._most_usd:g}")
         if 0 < totals.judged < self._cases:
             left = self.seconds / totals.judged * (self._cases - totals.judged)
             told.append(f"about {_span(left)} left")

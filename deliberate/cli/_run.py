@@ -83,18 +83,15 @@ async def run(
     for path in asked.out or ():
         checked_results(path)
     task = text_or_file(asked.task, where="--task")
-    with tempfile.TemporaryDirectory(prefix="deliberate-run-") as spare:
-        source = await anyio.to_thread.run_sync(lambda: Source.of(cases or (), loaded, task, spare=Path(spare)))
-        return await _Running(
-            asked,
-            source,
-            loaded=loaded,
-            library=library,
-            limits=limits,
-            required=required,
-            own=own,
-            spare=Path(spare),
-        ).run()
+    with ExitStack() as stack:
+        spare = Path()
+        if asked.github or Path("-") in (cases or ()):  # otherwise there is nothing to keep beside
+            spare = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="deliberate-run-")))
+        source = await anyio.to_thread.run_sync(lambda: Source.of(cases or (), loaded, task, spare=spare))
+        running = _Running(
+            asked, source, loaded=loaded, library=library, limits=limits, required=required, own=own, spare=spare
+        )
+        return await running.run()
 
 
 class _Running:
@@ -122,7 +119,7 @@ class _Running:
         self._cases = source.found.cases
         self._tables = shows_tables() and not asked.as_json
         self._totals = Totals()
-        self._heard = Following(self._totals, cases=self._cases, lines=not self._tables)
+        self._heard = Following(self._totals, cases=self._cases, lines=not self._tables, most_usd=asked.max_cost)
         self._interrupted = False
         self._spare = spare
 

@@ -128,25 +128,47 @@ class _Asking:
                 return Absent(reason="transport", detail=limit.used_up)
             closed = limit.seconds_closed(anyio.current_time())
             if not closed:
-                return await self._in_turn(scope)
+                worst = await self._doors.provider.worst_cost_usd(self._request)
+                reserved = self._doors.purse.reserve(worst)
+                if reserved is not None:
+                    self._lost_usd = 0.0 if worst == 0.0 else None
+                    return await self._in_turn(scope, reserved)
+                if not self._doors.purse.could_fit(worst):
+                    return Absent(reason="budget", detail="the call could have passed the budget")
         # Waited for outside: whoever waits holds no place.
+        if not closed:
+            await self._budget(scope)
+            return None
         ends = self._ends or anyio.current_time() + self._post.deadline_seconds
         if anyio.current_time() + closed >= min(ends, scope.deadline):
             return Absent(reason="transport", detail=f"its provider asked to wait for {closed:.0f} s more")
         await self._pause(closed, "rate limit")
         return None
 
-    async def _in_turn(self, scope: anyio.CancelScope) -> Reply | None:
-        turn = await self._turn(scope)
-        self._standing.state = "asked"
-        if not self.number:
-            scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
-            self._ends = scope.deadline
-        response = await self._paid()
-        if response is None:
-            return Absent(reason="budget", detail="the call could have passed the budget")
+    async def _in_turn(self, scope: anyio.CancelScope, reserved: float) -> Reply | None:
+        before = self.usage
+        try:
+            turn = await self._turn(scope)
+            self._standing.state = "asked"
+            if not self.number:
+                scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
+                self._ends = scope.deadline
+            response = await self._attempt()
+        finally:
+            self._doors.purse.settle(reserved, _since(before, self.usage))
         self._doors.limit.pace.settle(turn, response.usage.tokens_in + response.usage.tokens_out)
         return self._understood(response)
+
+    async def _budget(self, scope: anyio.CancelScope) -> None:
+        """Waits for what is set aside for calls under way; the ask's own time does not run meanwhile."""
+        before, ends = anyio.current_time(), scope.deadline
+        self._standing.why, self._standing.until, self._standing.state = "the budget", before, "waiting"
+        scope.deadline = self._session_ends
+        await self._doors.purse.wait_settled()
+        if self.number:
+            waited = anyio.current_time() - before
+            self._ends += waited
+            scope.deadline = min(ends + waited, self._session_ends)
 
     async def _turn(self, scope: anyio.CancelScope) -> list[float]:
         """Waits for its turn within the pace; the ask's own time does not run meanwhile."""
@@ -170,19 +192,6 @@ class _Asking:
         self._standing.until, self._standing.why = anyio.current_time() + seconds, why
         self._standing.state = "waiting"
         await anyio.sleep(seconds)
-
-    async def _paid(self) -> Response | None:
-        """One attempt within the budget; None if it might not be."""
-        worst = await self._doors.provider.worst_cost_usd(self._request)
-        self._lost_usd = 0.0 if worst == 0.0 else None
-        reserved = self._doors.purse.reserve(worst)
-        if reserved is None:
-            return None
-        before = self.usage
-        try:
-            return await self._attempt()
-        finally:
-            self._doors.purse.settle(reserved, _since(before, self.usage))
 
     async def _attempt(self) -> Response:
         self.number += 1

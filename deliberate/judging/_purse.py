@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import anyio
+
 from deliberate.types import Usage
 
 __all__ = ["Purse"]
@@ -17,6 +19,7 @@ class Purse:
     def __init__(self, most_usd: float | None = None) -> None:
         self._most = most_usd
         self._reserved = 0.0
+        self._settled: anyio.Event | None = None
         self.spent = 0.0
 
     def reserve(self, worst_usd: float | None) -> float | None:
@@ -28,8 +31,21 @@ class Purse:
         self._reserved += worst_usd
         return worst_usd
 
+    def could_fit(self, worst_usd: float | None) -> bool:
+        """Whether it would be let through if the calls under way turned out to cost nothing."""
+        return self._most is None or (worst_usd is not None and self.spent + worst_usd <= self._most + 1e-12)
+
+    async def wait_settled(self) -> None:
+        """Waits until a call under way has ended, and with it the reservation for the worst it could have cost."""
+        if self._settled is None:
+            self._settled = anyio.Event()
+        await self._settled.wait()
+
     def settle(self, reserved: float, usage: Usage) -> None:
         """Gives a reservation back for what was really spent; an unknown cost counts as all that was reserved."""
         if self._most is not None:
             self._reserved -= reserved
             self.spent += reserved if usage.cost_usd is None else usage.cost_usd
+            if self._settled is not None:
+                self._settled.set()
+                self._settled = None

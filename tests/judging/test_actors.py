@@ -191,6 +191,22 @@ async def test_a_call_that_could_pass_the_budget_is_not_made() -> None:
     assert [one.reply == absent for one in answers if isinstance(one, Answer)] == [False, False, True, True]
 
 
+async def test_what_is_set_aside_for_calls_under_way_is_waited_for_and_not_taken_for_spent() -> None:
+    class Feared(Scripted):
+        async def worst_cost_usd(self, request: Request) -> float | None:  # noqa: ARG002  whatever is asked
+            return 0.6
+
+    def script(_: Request) -> Response:
+        return Response(text=GOOD, usage=Usage(calls=1, cost_usd=0.25))
+
+    async with bench(Feared(script), most_usd=1.2, in_flight=8) as table:
+        answers = await table.judges.ask([post(str(number)) for number in range(6)])
+    # 0.25 each: two at a time at first, then one; with 0.75 spent no more than 0.6 could be paid.
+    replies = [one.reply for one in answers if isinstance(one, Answer)]
+    assert sum(isinstance(one, Ballot) for one in replies) == 3
+    assert sum(isinstance(one, Absent) and one.state == "unasked" for one in replies) == 3
+
+
 async def test_a_person_is_waited_for_and_never_stored() -> None:
     async with bench(lambda _: GOOD) as table:
         found = await table.judges.ask([post(model="maria", human=True), post()])
