@@ -9,7 +9,7 @@ import anyio
 import msgspec
 import pytest
 
-from deliberate import Case, Panel, Session, evaluate, judge
+from deliberate import Case, Panel, Session, combine, evaluate, judge
 from deliberate.errors import ConfigError, LedgerError, RefusedError, UnknownName
 from deliberate.evaluators import Exact, Script
 from deliberate.library import Library
@@ -18,6 +18,7 @@ from deliberate.providers.scripted import Scripted
 from deliberate.sandbox import SandboxRunner
 from deliberate.types import (
     BallotCast,
+    CaseFailed,
     Evaluation,
     Event,
     Judge,
@@ -316,3 +317,47 @@ async def test_a_call_that_costs_nothing_costs_nothing_when_it_is_cut_off(librar
         found = await session.evaluate(CASE, Panel.of("scripted/hang"))
     assert found.score is None
     assert found.usage.cost_usd == 0.0
+
+
+async def test_opening_a_session_reads_no_panel_and_the_default_is_looked_up_once(tmp_path: Path) -> None:
+    read: list[str] = []
+
+    class Noting(Library):
+        def panel(self, name: str, *, model: str | None = None) -> Panel:
+            read.append(name)
+            return super().panel(name, model=model)
+
+    library = Noting(home=tmp_path / "home", workspace=tmp_path)
+    async with Session(ledger=":memory:", library=library, env={}) as session:
+        await session.evaluate(CASE, PANEL)
+        assert read == []
+        runtime = await session.begin("work")
+        assert (runtime.judge, runtime.judge) == ("", "")
+        assert read == ["local"]
+        await session.end(runtime, "ok")
+
+
+async def test_a_case_that_cannot_be_evaluated_is_an_event_of_its_run(library: Library) -> None:
+    events: list[Event] = []
+    async with (
+        Session(ledger=":memory:", library=library, on_event=events.append, trust_code=True) as session,
+        session.stream([CASE], Script(command="exit 3")) as reviews,
+    ):
+        found = [review async for _, review in reviews]
+    assert [one.score for one in found] == [None]
+    (failed,) = [one for one in events if isinstance(one, CaseFailed)]
+    assert (failed.case, "3" in failed.detail) == ("q1", True)
+
+
+async def test_what_code_would_run_is_told_and_none_is(library: Library, tmp_path: Path) -> None:
+    plan = combine(
+        check=(Script(command=f"touch {tmp_path}/ran"), 1),
+        net=(Script(command="true", network=True), 1),
+        jury=(PANEL, 1),
+    )
+    async with Session(ledger=":memory:", library=library) as session:
+        found = await session.code(plan)
+        assert [(one.part, one.network) for one in found] == [("check", False), ("net", True)]
+        assert {one.tier for one in found} == {await SandboxRunner(trust_code=False).tier()}
+        assert await session.code(PANEL) == ()
+    assert not (tmp_path / "ran").exists()
