@@ -7,6 +7,7 @@ import shutil
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,11 +35,8 @@ def checked_results(path: Path) -> Path:
         raise ConfigError(f"there is no folder {str(path.parent)!r}", where="-o", expected="a folder that exists")
     if path.is_dir():
         raise ConfigError(f"{str(path)!r} is a folder", where="-o", expected="a file")
-    if ending == _PARQUET:
-        try:
-            import duckdb  # noqa: F401  whether it is there, before anything is asked
-        except ImportError:
-            raise MissingExtra("parquet", need=f"writing {path.name}") from None
+    if ending == _PARQUET and find_spec("duckdb") is None:
+        raise MissingExtra("parquet", need=f"writing {path.name}")
     return path
 
 

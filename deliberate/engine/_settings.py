@@ -25,21 +25,24 @@ def settings_of(env: Mapping[str, str], *, api_base: Mapping[str, str], home: Pa
     )
 
 
-def default_panel(env: Mapping[str, str], library: Library, *, home: Path) -> Panel:
+def default_panel(judge: str | Panel | None, env: Mapping[str, str], library: Library) -> Panel:
     """The panel that is asked when none is named.
 
-    The panel ``DELIBERATE_PANEL`` names, else a panel of the one model ``DELIBERATE_JUDGE`` names, else the bundled
-    panel ``local`` if its weights are there.
+    The session's own judge or panel, else the panel ``DELIBERATE_PANEL`` names, else a panel of the one model
+    ``DELIBERATE_JUDGE`` names, else the bundled panel ``local`` if its weights are there.
 
     Raises:
         ConfigError: None of them; the message names all the ways.
     """
-    if name := env.get("DELIBERATE_PANEL", ""):
+    if isinstance(judge, Panel):
+        return judge
+    if judge is None and (name := env.get("DELIBERATE_PANEL", "")):
         return library.panel(name)
-    if model := env.get("DELIBERATE_JUDGE", ""):
+    model = env.get("DELIBERATE_JUDGE", "") if judge is None else judge
+    if model or judge is not None:
         return Panel(name=model, seats=(Seat(name="judge", judge=Judge(model=model)),))
     panel = library.panel(LOCAL_PANEL)
-    there = {f"local/{name}" for name in weights.paths(home)}
+    there = {f"local/{name}" for name in weights.paths(library.home)}
     if all(seat.judge.model in there for seat in panel.seats):
         return panel
     what = "no panel, judge or plan is named, and the local model is not there"
@@ -50,9 +53,11 @@ def default_panel(env: Mapping[str, str], library: Library, *, home: Path) -> Pa
     raise ConfigError(what, hint=hint)
 
 
-def default_judge(env: Mapping[str, str], library: Library, *, home: Path) -> str:
+def default_judge(judge: str | Panel | None, env: Mapping[str, str], library: Library) -> str:
     """The model that evaluators without one of their own ask; "" if there is none."""
+    if isinstance(judge, str) and judge:
+        return judge
     try:
-        return default_panel(env, library, home=home).seats[0].judge.model
+        return default_panel(judge or None, env, library).seats[0].judge.model
     except ConfigError:
         return ""

@@ -22,7 +22,7 @@ import msgspec
 from deliberate.engine._doors import Doors, Opening, ledger_path, open_doors
 from deliberate.engine._evaluated import could_go_on, digested, evaluated, is_incomplete
 from deliberate.engine._identity import identity_of
-from deliberate.engine._judged import code_of, panels_of
+from deliberate.engine._judged import code_of, make_ready, panels_of
 from deliberate.engine._options import SessionOptions
 from deliberate.engine._runs import Ended, Runs
 from deliberate.engine._settings import default_judge, default_panel
@@ -37,7 +37,7 @@ from deliberate.library import Library
 from deliberate.providers._base import Provider
 from deliberate.runtime import Runtime
 from deliberate.sandbox import SandboxRunner
-from deliberate.types import AUTO, Case, Evaluation, Event, Judge, Panel, Plan, Seat, digest_of
+from deliberate.types import Case, Evaluation, Event, Panel, Plan, digest_of
 
 __all__ = ["Session", "SessionOptions"]
 
@@ -342,27 +342,16 @@ class Session:
     async def _checked(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
         """The evaluator of a plan, its documents read and its providers opened before anything is paid."""
         evaluator = await anyio.to_thread.run_sync(self.evaluator_of, plan)
-        opened = self._opened
-        for panel in panels_of(evaluator, runtime=opened.runtime):
-            if panel.rubric not in (None, AUTO):
-                # Read in a thread, and then at hand: the first document takes tens of milliseconds.
-                await anyio.to_thread.run_sync(self._library.rubric, panel.rubric)
-            for seat in panel.seats:
-                if not seat.judge.human:
-                    opened.providers.of(seat.judge.model)
+        await make_ready(
+            evaluator, runtime=self._opened.runtime, library=self._library, opened=self._opened.providers.of
+        )
         return evaluator
 
     def _default(self) -> Panel:
-        if isinstance(self._judge, Panel):
-            return self._judge
-        if self._judge is not None:
-            return Panel(name=self._judge, seats=(Seat(name="judge", judge=Judge(model=self._judge)),))
-        return default_panel(self._env, self._library, home=self._library.home)
+        return default_panel(self._judge, self._env, self._library)
 
     def _model(self) -> str:
-        if isinstance(self._judge, Panel):
-            return self._judge.seats[0].judge.model
-        return self._judge or default_judge(self._env, self._library, home=self._library.home)
+        return default_judge(self._judge, self._env, self._library)
 
     def _emit(self, event: Event) -> None:
         if self._on_event is not None:
