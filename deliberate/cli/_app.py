@@ -291,7 +291,7 @@ def doctor(ctx: typer.Context, ledger: LedgerFlag = None, as_json: JsonFlag = Fa
 @app.command()
 def schema(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Of which object.")] = "verdict",
+    name: Annotated[str, typer.Argument(help="verdict, case, launch, done, dry-run or plan.")] = "verdict",
 ) -> None:
     """Prints a JSON Schema."""
     _call(ctx, "_schema", "schema")

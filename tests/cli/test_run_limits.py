@@ -50,6 +50,7 @@ async def test_a_budget_is_used_up_and_never_passed_and_a_larger_one_goes_on(fol
     assert more["usage"]["calls"] == 2 * CASES  # none of them twice
 
 
+@pytest.mark.thorough
 async def test_a_quota_that_is_used_up_parks_the_key_and_the_cause_is_on_the_votes(folder: Path) -> None:
     told = await ran(folder, lambda _: "quota", "--json", "-o", "r.jsonl")
     done = msgspec.json.decode(told.out.splitlines()[-1])
