@@ -207,6 +207,29 @@ async def test_what_is_set_aside_for_calls_under_way_is_waited_for_and_not_taken
     assert sum(isinstance(one, Absent) and one.state == "unasked" for one in replies) == 3
 
 
+async def test_whoever_has_to_try_again_waits_for_the_budget_too_and_loses_no_time_by_it() -> None:
+    class Slow(Scripted):
+        failed = False
+
+        async def worst_cost_usd(self, request: Request) -> float | None:  # noqa: ARG002  whatever is asked
+            return 0.6
+
+        async def complete(self, request: Request) -> Response:
+            if not self.failed:
+                self.failed = True
+                raise TransientProviderError("overloaded", retry_after=0.0)
+            await anyio.sleep(0.05)
+            return await super().complete(request)
+
+    def script(_: Request) -> Response:
+        return Response(text=GOOD, usage=Usage(calls=1, cost_usd=0.1))
+
+    async with bench(Slow(script), most_usd=1.2, in_flight=8) as table:
+        answers = await table.judges.ask([post(str(number)) for number in range(4)])
+    assert sorted(one.attempts for one in answers if isinstance(one, Answer)) == [1, 1, 1, 2]
+    assert all(isinstance(one.reply, Ballot) for one in answers if isinstance(one, Answer))
+
+
 async def test_a_person_is_waited_for_and_never_stored() -> None:
     async with bench(lambda _: GOOD) as table:
         found = await table.judges.ask([post(model="maria", human=True), post()])
