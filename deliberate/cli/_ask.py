@@ -20,9 +20,9 @@ from deliberate.cli._asked import (
     estimate_text,
     import_modules,
     limits_of,
+    required_of,
 )
 from deliberate.cli._exits import say
-from deliberate.cli._gates import required_of
 from deliberate.cli._live import Progress, following, shows_tables
 from deliberate.cli._read import addresses, case_text, text_or_file
 from deliberate.cli._result import baseline_score, print_result, result_for

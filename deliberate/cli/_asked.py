@@ -12,12 +12,14 @@ from typing import Any, TypedDict, cast
 import msgspec
 
 from deliberate import plugins
+from deliberate.cli._gates import required_of as stated_by_flags
 from deliberate.cli._read import policies_of, quorum_of
 from deliberate.engine import Code, Estimate
 from deliberate.errors import ConfigError
 from deliberate.evaluators import Evaluator
 from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
+from deliberate.gates import Required
 from deliberate.types import Panel, Param, Plan, Record, Rules, Spec
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "estimate_text",
     "import_modules",
     "limits_of",
+    "required_of",
 ]
 
 
@@ -125,6 +128,16 @@ def import_modules(modules: Sequence[str]) -> list[ModuleType]:
     finally:
         sys.path.remove(here)
     return found
+
+
+def required_of(asked: Asked) -> Required:
+    """The gates that were asked for; without a baseline nothing is held against one.
+
+    Raises:
+        UnknownName: There is no such bracket.
+    """
+    required = stated_by_flags(asked)
+    return required if asked.baseline is not None else msgspec.structs.replace(required, max_drop=None)
 
 
 def as_planned(asked: Asked, plan: Plan) -> Asked:

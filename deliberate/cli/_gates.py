@@ -15,17 +15,22 @@ __all__ = ["required_of", "stated_in"]
 
 
 def required_of(asked: object) -> Required:
-    """What the flags require, as far as a verb has them; without a baseline nothing is held against one.
+    """What the flags require, as far as a verb has them.
 
     Raises:
         UnknownName: There is no such bracket.
     """
-    named = {name: getattr(asked, name, None) for name in Required.__struct_fields__}
-    if getattr(asked, "baseline", "") is None:
-        del named["max_drop"]
-    if isinstance(bracket := named.get("min_bracket"), str):
-        named["min_bracket"] = _bracket(bracket)
-    return Required(**{name: value for name, value in named.items() if value is not None})
+    named: dict[str, Any] = {name: getattr(asked, name, None) for name in Required.__struct_fields__}
+    if named["min_bracket"] is not None:
+        named["min_bracket"] = _bracket(named["min_bracket"])
+    return Required(**named)
+
+
+def _bracket(name: str) -> Bracket:
+    try:
+        return bracket_named(name)
+    except ValueError:
+        raise UnknownName("bracket", name, BRACKETS.labels, where="--min-bracket") from None
 
 
 def stated_in(require: Mapping[str, Param], flags: Required) -> Required:
@@ -36,11 +41,3 @@ def stated_in(require: Mapping[str, Param], flags: Required) -> Required:
 
 def _value(value: Param) -> Param | Bracket:
     return bracket_named(value) if isinstance(value, str) else value
-
-
-def _bracket(name: str) -> Bracket:
-    try:
-        return bracket_named(name)
-    except ValueError:
-        kind = "bracket"
-        raise UnknownName(kind, name, BRACKETS.labels, where="--min-bracket") from None

@@ -26,11 +26,11 @@ from deliberate.cli._asked import (
     estimate_text,
     import_modules,
     limits_of,
+    required_of,
 )
 from deliberate.cli._cases import Source
 from deliberate.cli._exits import say
 from deliberate.cli._following import Following
-from deliberate.cli._gates import required_of
 from deliberate.cli._github import fenced, tell
 from deliberate.cli._live import following, shows_tables
 from deliberate.cli._read import addresses, text_or_file
