@@ -62,11 +62,13 @@ class Silent:
         self.read, self.next = inner.read, inner.next
         self._inner = inner
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
         """A draft, or nothing."""
         if len(said) > 1:
             return Written(text="", whole=True, tokens_in=0, tokens_out=0)
-        return self._inner.write(head, said, most_tokens=most_tokens)
+        return self._inner.write(head, said, most_tokens=most_tokens, temperature=temperature, seed=seed)
 
 
 def bundled(most: int) -> list[Pair]:

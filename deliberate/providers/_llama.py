@@ -43,6 +43,7 @@ _ROOM = 320  # tokens kept free behind a head: a question, or an explanation wit
 _STEP = 128
 _LIKELIEST = 100
 _HTTP_SECONDS = 60.0
+_UNCUT: Mapping[str, float] = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}  # temperature alone says how far it strays
 _SLOT = re.compile(r"§(\d)§")
 
 
@@ -141,10 +142,13 @@ class Llama:
         top = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
         return Next(top=tuple((one["token"], float(one["logprob"])) for one in top), tokens=len(rest), exact=exact)
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
-        """The likeliest reply, token by token."""
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
+        """The likeliest reply, token by token; or one that is drawn, the same for the same seed."""
         rest = self._spoken(said)
-        reply, _ = self._ask(head, rest, n_predict=most_tokens)
+        drawn = {} if temperature == 0 else {"temperature": temperature, "seed": seed, **_UNCUT}
+        reply, _ = self._ask(head, rest, n_predict=most_tokens, **drawn)
         choice = reply["choices"][0]
         return Written(
             text=choice["text"],
@@ -168,22 +172,22 @@ class Llama:
             self._complete(static, kept=0)
         self._head, self._static, self._whole, self._here = head, static, [*static, *body], len(static)
 
-    def _ask(self, head: Head, rest: Sequence[int], **asked: int) -> tuple[dict[str, Any], bool]:
+    def _ask(self, head: Head, rest: Sequence[int], *, n_predict: int, **asked: float) -> tuple[dict[str, Any], bool]:
         if head != self._head or self._here != len(self._whole):
             msg = "the head was not read"
             raise RuntimeError(msg)
-        length = len(self._whole) + len(rest) + asked["n_predict"]
+        length = len(self._whole) + len(rest) + n_predict
         if length > self._context:
             raise RefusedError(f"with this question it is {length} tokens; this judge takes {self._context}")
         self._rewind(self._whole, following=rest)
-        reply = self._complete([*self._whole, *rest], kept=len(self._whole), **asked)
+        reply = self._complete([*self._whole, *rest], kept=len(self._whole), n_predict=n_predict, **asked)
         return reply, _kept_of(reply) == len(self._whole)
 
     def _rewind(self, tokens: Sequence[int], *, following: Sequence[int]) -> None:
         mark = self._marks[following[:1] == self._marks[:1]]
         self._complete([*tokens, mark], kept=len(tokens))
 
-    def _complete(self, tokens: Sequence[int], *, kept: int, n_predict: int = 0, **asked: int) -> dict[str, Any]:
+    def _complete(self, tokens: Sequence[int], *, kept: int, n_predict: int = 0, **asked: float) -> dict[str, Any]:
         body = {"prompt": tokens, "n_predict": n_predict, "cache_prompt": kept > 0, "temperature": 0.0, **asked}
         reply = self._server.handle_completions(body)
         if "error" in reply:

@@ -81,8 +81,10 @@ class Logits(Contract):
         """
         ...
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
-        """The likeliest reply, token by token.
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
+        """The likeliest reply, token by token; with a temperature one that is drawn, the same for the same seed.
 
         Raises:
             RefusedError: Together they are longer than the model can take.

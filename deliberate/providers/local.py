@@ -170,16 +170,18 @@ class Local:
         return sitting.response()
 
     async def _text(self, request: Request) -> Response:
-        """What the model writes, likeliest token by token, as the subject of a suite: the same each time."""
+        """What the model writes, as the subject of a suite: the same each time, unless it is given a temperature."""
         calibration, path = self._calibration(request.model), self._path(request.model)
         said = {role: [one.content for one in request.messages if one.role == role] for role in ("system", "user")}
         head = Head(system="\n\n".join(said["system"]) or _WRITER, text="\n\n".join(said["user"]))
-        most = min(request.max_tokens, _MOST_TEXT_TOKENS)
+        most, heat, seed = min(request.max_tokens, _MOST_TEXT_TOKENS), request.temperature or 0.0, request.seed or 0
+        drawn = {"temperature": f"{heat:g}", "seed": str(seed)} if heat else {"dropped": "seed,temperature"}
         with anyio.move_on_after(request.deadline_seconds):
             model = await _apart(lambda: self._load(path, weights=calibration.weights, threads=self._threads))
             async with _lane(model):
                 read = await _read(model, head)
-                written = await _apart(lambda: model.write(head, ("",), most_tokens=most))
+                write = partial(model.write, head, ("",), most_tokens=most, temperature=heat, seed=seed)
+                written = await _apart(write)
             return Response(
                 text=written.text.strip(),
                 finish="stop" if written.whole else "length",
@@ -190,7 +192,7 @@ class Local:
                     "runtime": model.runtime,
                     "threads": str(model.threads),
                     "max_tokens": str(most),
-                    "dropped": "seed,temperature",
+                    **drawn,
                 },
             )
         raise TransientProviderError(f"time was up after {request.deadline_seconds:g} s")

@@ -66,9 +66,12 @@ class Played:
         assert head == self._head
         return self._recording.nexts[key(head, said, begun)]
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
         assert head == self._head
         assert most_tokens > 0
+        assert temperature == seed == 0, "what is drawn is never recorded"
         found = self._recording.writtens.get(key(head, said))
         if found is None:
             assert len(said) > 1, "a draft that was not recorded"
@@ -101,8 +104,10 @@ class Recorder:
         self.nexts[key(head, said, begun)] = _what_is_read(found)
         return found
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
-        found = self._inner.write(head, said, most_tokens=most_tokens)
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
+        found = self._inner.write(head, said, most_tokens=most_tokens, temperature=temperature, seed=seed)
         self.writtens[key(head, said)] = found
         return found
 

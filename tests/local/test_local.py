@@ -69,6 +69,7 @@ class Made:
         self.whole = True
         self.heads: list[Head] = []
         self.asked: list[str] = []
+        self.drawn: list[tuple[int, float, int]] = []
         self.during: Callable[[], None] = lambda: None
         self._top = ((" Yes", math.log(yes)), (" No", math.log(no)), (".", math.log(1e-4)))
         self._draft = draft
@@ -88,8 +89,11 @@ class Made:
         self.during()
         return Next(top=self._top, tokens=5, exact=self.exact)
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:  # noqa: ARG002
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
         assert head == self.heads[-1]
+        self.drawn.append((most_tokens, temperature, seed))
         self.during()
         text = self._draft if said == ("",) else self._why
         return Written(text=text, whole=self.whole and bool(text), tokens_in=3, tokens_out=2)
@@ -416,6 +420,38 @@ async def test_two_sessions_with_one_model_do_not_mix() -> None:
         for output in "abc":
             tasks.start_soon(ask, output)
     assert len(inside) == 3
+
+
+# --- a text, as the subject of a suite --------------------------------------------------------------
+
+TEXT = Request(model=f"local/{NAME}", messages=(Message(role="user", content="Say it."),), max_tokens=4000)
+
+
+async def test_a_text_is_the_likeliest_one_and_says_what_was_dropped() -> None:
+    model = Made(draft=" It. ")
+    response = await judge(model).complete(msgspec.structs.replace(TEXT, seed=2))
+    assert (response.text, response.finish, response.effective["dropped"]) == ("It.", "stop", "seed,temperature")
+    assert model.drawn == [(512, 0.0, 2)]
+    assert (response.usage.tokens_in, response.usage.tokens_out) == (10, 2)
+
+
+async def test_with_a_temperature_a_text_is_drawn_by_the_seed_of_its_attempt() -> None:
+    model = Made(draft="It.")
+    response = await judge(model).complete(msgspec.structs.replace(TEXT, seed=2, temperature=0.8))
+    assert model.drawn == [(512, 0.8, 2)]
+    assert "dropped" not in response.effective
+    assert {"temperature": "0.8", "seed": "2"}.items() <= response.effective.items()
+
+
+async def test_a_text_that_did_not_end_by_itself_says_so() -> None:
+    model = Made(draft="It")
+    model.whole = False
+    assert (await judge(model).complete(TEXT)).finish == "length"
+
+
+async def test_a_text_that_took_too_long_is_late() -> None:
+    with pytest.raises(TransientProviderError, match="time was up after 0 s"):
+        await judge(Made(draft="It")).complete(msgspec.structs.replace(TEXT, deadline_seconds=0.0))
 
 
 # --- what is refused, and how it is opened ----------------------------------------------------------

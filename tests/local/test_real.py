@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from deliberate.library import weights
-from deliberate.providers._base import Request, Settings
+from deliberate.providers._base import Message, Request, Settings
 from deliberate.providers._llama import CHATML, Llama, loaded
 from deliberate.providers._logits import Head, Logits, Next, Written
 from deliberate.providers.local import Local
@@ -61,10 +61,12 @@ class Silent:
     def next(self, head: Head, said: tuple[str, ...], *, begun: str) -> Next:
         return self._inner.next(head, said, begun=begun)
 
-    def write(self, head: Head, said: tuple[str, ...], *, most_tokens: int) -> Written:
+    def write(
+        self, head: Head, said: tuple[str, ...], *, most_tokens: int, temperature: float = 0.0, seed: int = 0
+    ) -> Written:
         if len(said) > 1:
             return Written(text="", whole=True, tokens_in=0, tokens_out=0)
-        return self._inner.write(head, said, most_tokens=most_tokens)
+        return self._inner.write(head, said, most_tokens=most_tokens, temperature=temperature, seed=seed)
 
 
 def pairs() -> tuple[Pair, ...]:
@@ -189,6 +191,21 @@ async def test_log_odds_are_the_same_to_the_last_bit_in_any_order(local: Local) 
 def _odds(said: dict[str, str]) -> dict[str, str]:
     assert said["split"] == "exact"
     return {name: value for name, value in said.items() if name.startswith("log_odds")}
+
+
+@pytest.mark.timeout(600)
+async def test_attempts_are_drawn_apart_and_each_again_by_its_seed(local: Local) -> None:
+    text = Request(
+        model=f"local/{NAME}", messages=(Message(role="user", content="Name three animals."),), max_tokens=20
+    )
+
+    async def said(seed: int, temperature: float = 1.0) -> str:
+        return (await local.complete(msgspec.structs.replace(text, seed=seed, temperature=temperature))).text
+
+    first = [await said(seed) for seed in range(3)]
+    assert len(set(first)) > 1
+    assert [await said(seed) for seed in (2, 0)] == [first[2], first[0]], "whatever was asked before"
+    assert await said(0, 0.0) == await said(1, 0.0)
 
 
 @pytest.mark.timeout(600)
