@@ -35,6 +35,7 @@ __all__ = [
     "Result",
     "RunFacts",
     "Status",
+    "agreement_in",
     "blockers_in",
     "hold",
     "require",
@@ -150,18 +151,15 @@ def hold(
     return score, tuple(tried)
 
 
-def result_of(
-    evaluation: Evaluation, required: Required, *, agreement: float | None = None, baseline: float | None = None
-) -> Result:
+def result_of(evaluation: Evaluation, required: Required, *, baseline: float | None = None) -> Result:
     """How an evaluation ended, held against what was required of it.
 
-    ``agreement`` is the share of pairs of votes in the same bracket, where there is one; ``baseline`` is the score
-    (0–100) that ``max_drop`` is measured from. A gate that cannot be tried,
-    because its number does not exist, has not held.
+    ``baseline`` is the score (0–100) that ``max_drop`` is measured from. A gate that cannot be tried, because its
+    number does not exist, has not held.
     """
     if isinstance(evaluation.outcome, Unscored):
         return _unfinished(evaluation, evaluation.outcome)
-    gates = _lines(evaluation, evaluation.outcome, required, agreement=agreement, baseline=baseline)
+    gates = _lines(evaluation, evaluation.outcome, required, baseline=baseline)
     failed = any(not gate.held for gate in gates)
     return Result(status="gate" if failed else "ok", gates=gates)
 
@@ -196,6 +194,9 @@ def require(
     min_bracket: Bracket | str | None = None,
     max_blockers: int | None = None,
     max_unread: float | None = None,
+    min_agreement: float | None = None,
+    baseline: Evaluation | float | None = None,
+    max_drop: float | None = None,
 ) -> None:
     """Holds an evaluation against gates, as an assertion.
 
@@ -205,15 +206,29 @@ def require(
         min_bracket: The least bracket, or its name.
         max_blockers: The most blockers.
         max_unread: The largest share of unread votes, 0–1.
+        min_agreement: The least share of pairs of votes in the same bracket, 0–1.
+        baseline: What it is compared with: an earlier evaluation, or its score, 0–100.
+        max_drop: The most points below the baseline; 0 where a baseline is given without it.
 
     Raises:
-        NoVerdict: There is no score.
+        NoVerdict: There is no score, here or in the baseline.
         GateFailed: A gate does not hold; the message is the table of the votes.
-        ValueError: There is no bracket of that name.
+        ValueError: There is no bracket of that name, or nothing to drop below.
     """
-    bracket = bracket_named(min_bracket) if isinstance(min_bracket, str) else min_bracket
-    required = Required(min_score=min_score, min_bracket=bracket, max_blockers=max_blockers, max_unread=max_unread)
-    result = result_of(evaluation, required)
+    if max_drop is not None and baseline is None:
+        raise ValueError("max_drop: there is nothing to drop below; expected baseline= beside it")
+    before = baseline.score if isinstance(baseline, Evaluation) else baseline
+    if isinstance(baseline, Evaluation) and before is None:
+        raise NoVerdict("the baseline has no score")
+    required = Required(
+        min_score=min_score,
+        min_bracket=bracket_named(min_bracket) if isinstance(min_bracket, str) else min_bracket,
+        max_blockers=max_blockers,
+        max_unread=max_unread,
+        min_agreement=min_agreement,
+        max_drop=None if baseline is None else max_drop or 0.0,
+    )
+    result = result_of(evaluation, required, baseline=before)
     if result.status == "gate":
         raise GateFailed(_printable(f"{_headline(evaluation, result)}\n{_votes(evaluation)}"))
     if result.status != "ok":
@@ -284,15 +299,28 @@ def blockers_in(evaluation: Evaluation) -> int:
     return own or sum(blockers_in(part.evaluation) for part in evaluation.parts)
 
 
+def agreement_in(evaluation: Evaluation) -> float | None:
+    """The share of pairs of votes on the same question that fell into the same bracket, 0–1; None without a pair.
+
+    All panels count together, each pair once, as ``agreement.percent_agreement`` has it.
+    """
+    alike = pairs = 0
+    for verdict in verdicts_of(evaluation):
+        votes = [vote.ballot.bracket for vote in verdict.votes if vote.ballot is not None]
+        pairs += len(votes) * (len(votes) - 1) // 2
+        alike += sum(one is other for at, one in enumerate(votes) for other in votes[:at])
+    return alike / pairs if pairs else None
+
+
 def _lines(
-    evaluation: Evaluation, outcome: Scored, required: Required, *, agreement: float | None, baseline: float | None
+    evaluation: Evaluation, outcome: Scored, required: Required, *, baseline: float | None
 ) -> tuple[GateLine, ...]:
     bracket = bracket_of(outcome.score) if evaluation.bracket is None else evaluation.bracket
     lines = _score_lines(outcome.score, bracket, required)
     if (most := required.max_blockers) is not None:
         found = blockers_in(evaluation)
         lines.append(_line("max-blockers", str(most), str(found), held=found <= most))
-    return (*lines, *_share_lines(outcome.score, required, _unread(evaluation), agreement, baseline))
+    return (*lines, *_share_lines(outcome.score, required, _unread(evaluation), agreement_in(evaluation), baseline))
 
 
 def _run_lines(facts: RunFacts, mean: float, required: Required, *, baseline: float | None) -> tuple[GateLine, ...]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deliberate import judge
+from deliberate.agreement.percent_agreement import percent_agreement
 from deliberate.errors import GateFailed, NoVerdict
 from deliberate.gates import (
     EXIT,
@@ -18,6 +19,7 @@ from deliberate.gates import (
     Required,
     Result,
     RunFacts,
+    agreement_in,
     hold,
     require,
     result_of,
@@ -77,6 +79,12 @@ def decided(bracket: Bracket, score: float, *replies: Ballot | Absent) -> Evalua
     """A panel's evaluation; the headline may be a number outside its bracket, such as the mean."""
     decision = Decided(bracket=bracket, score=score, numbers={"mean": score})
     return scored(score, verdict=verdict(decision, *replies))
+
+
+def half_agreed(*, unread: int = 0) -> Evaluation:
+    """A panel decided Good with 70, of whose six pairs of votes three agree; and so many unread."""
+    poor = Ballot(bracket=Bracket.POOR, score=20.0)
+    return decided(Bracket.GOOD, 70.0, GOOD, GOOD, GOOD, poor, *[Absent(reason="unreadable")] * unread)
 
 
 def undecided(why: UndecidedWhy, detail: str = "") -> Evaluation:
@@ -203,13 +211,14 @@ ASKED: Mapping[str, tuple[Required, GateLine]] = {
         Required(min_agreement=0.5),
         GateLine(gate="min-agreement", wanted="0.5", got="0.50", held=True),
     ),
+    "max-drop": (Required(max_drop=5.0), GateLine(gate="max-drop", wanted="5", got="5", held=True)),
 }
 
 
 @pytest.mark.parametrize("gate", list(ASKED))
 def test_a_gate_holds_at_just_what_was_asked_for(gate: str) -> None:
     required, line = ASKED[gate]
-    result = result_of(scored(70.0), required, agreement=0.5)
+    result = result_of(half_agreed(), required, baseline=75.0)
     assert result == Result(status="ok", gates=(line,))
     assert result.line == "ok (every gate held)"
 
@@ -229,11 +238,47 @@ def test_a_gate_holds_at_just_what_was_asked_for(gate: str) -> None:
     ],
 )
 def test_a_gate_that_failed_says_what_was_wanted_and_got(required: Required, line: str) -> None:
-    evaluation = msgspec.structs.replace(
-        decided(Bracket.GOOD, 70.0, GOOD, Absent(reason="unreadable")), findings=(BLOCKER,)
-    )
-    result = result_of(evaluation, required, agreement=0.5)
+    evaluation = msgspec.structs.replace(half_agreed(unread=4), findings=(BLOCKER,))
+    result = result_of(evaluation, required)
     assert (result.status, result.exit_code, result.line) == ("gate", 3, line)
+
+
+ASSERTED = {
+    "min-score": ({"min_score": 70}, {"min_score": 70.1}),
+    "min-bracket": ({"min_bracket": "good"}, {"min_bracket": Bracket.EXCELLENT}),
+    "max-blockers": ({"max_blockers": 1}, {"max_blockers": 0}),
+    "max-unread": ({"max_unread": 0.2}, {"max_unread": 0.1}),
+    "min-agreement": ({"min_agreement": 0.5}, {"min_agreement": 0.51}),
+    "max-drop": ({"baseline": 75, "max_drop": 5}, {"baseline": 75.1, "max_drop": 5}),
+    "max-drop 0": ({"baseline": 70}, {"baseline": 70.1}),
+    "max-drop of": ({"baseline": scored(70.0)}, {"baseline": scored(71.0)}),
+}
+
+
+@pytest.mark.parametrize("gate", list(ASSERTED))
+def test_every_gate_can_be_asserted(gate: str) -> None:
+    evaluation = msgspec.structs.replace(half_agreed(unread=1), findings=(BLOCKER,))
+    holds, fails = ASSERTED[gate]
+    require(evaluation, **holds)  # type: ignore[arg-type]  # one table for all
+    with pytest.raises(GateFailed, match=f"wanted {gate.split(maxsplit=1)[0]} "):
+        require(evaluation, **fails)  # type: ignore[arg-type]  # same
+
+
+def test_a_drop_needs_something_to_drop_below() -> None:
+    with pytest.raises(ValueError, match="there is nothing to drop below"):
+        require(scored(70.0), max_drop=5)
+    with pytest.raises(NoVerdict, match="the baseline has no score"):
+        require(scored(70.0), baseline=unscored())
+
+
+@given(st.lists(st.lists(st.sampled_from([*Bracket, None]), max_size=5), max_size=3))
+def test_the_agreement_of_the_gate_is_percent_agreement(panels: list[list[Bracket | None]]) -> None:
+    replies = [
+        [Absent(reason="unreadable") if one is None else Ballot(bracket=one, score=1.0) for one in row]
+        for row in panels
+    ]
+    parts = {f"p{at}": decided(Bracket.GOOD, 70.0, *row) for at, row in enumerate(replies)}
+    assert agreement_in(whole(scored(70.0), **parts)) == percent_agreement(panels)
 
 
 def test_an_agreement_that_does_not_exist_has_not_held() -> None:

@@ -341,8 +341,12 @@ def suite_run(
     ] = False,
     require_pass: Annotated[bool, typer.Option("--require-pass", help="Gate: a fail is exit 3.")] = False,
     min_score: Annotated[float | None, typer.Option(help="Gate: least pass rate, 0-100.", min=0, max=100)] = None,
+    min_bracket: Annotated[str | None, typer.Option(help="Gate: least bracket of the pass rate.")] = None,
     max_blockers: Annotated[int | None, typer.Option(help="Gate: most blockers.", min=0)] = None,
     max_unread: MaxUnreadFlag = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
+    ] = None,
     max_drop: Annotated[
         float | None, typer.Option(help="Gate: most points of pass rate below the baseline.", min=0)
     ] = None,

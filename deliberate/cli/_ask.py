@@ -25,11 +25,12 @@ from deliberate.cli._asked import (
 from deliberate.cli._exits import say
 from deliberate.cli._live import Progress, following, shows_tables
 from deliberate.cli._read import addresses, case_text, text_or_file
-from deliberate.cli._result import baseline_score, print_result, result_for
+from deliberate.cli._result import baseline_score, print_result
 from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Code, Estimate, Session
 from deliberate.errors import LedgerError
 from deliberate.evaluators import Evaluator, own_evaluators, plan_of
+from deliberate.gates import result_of
 from deliberate.library import Library
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Imprint, ReadBack, checked
@@ -89,7 +90,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     imprint = Imprint(
         run="" if session.ledger_path == ":memory:" else heard.run,  # a replay leaves nothing that could be shown
         ledger="" if asked.ledger is None else str(asked.ledger),
-        result=result_for(evaluation, required, baseline=baseline),
+        result=result_of(evaluation, required, baseline=baseline),
         read_back=read_back,
     )
     return await print_result(

@@ -10,26 +10,15 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from deliberate.agreement.percent_agreement import percent_agreement
 from deliberate.cli._github import fenced, tell_workflow
 from deliberate.cli._table import print_json
 from deliberate.errors import ConfigError, ReportError
-from deliberate.gates import Required, Result, result_of, verdicts_of
 from deliberate.ledger import Reader
 from deliberate.reports import Imprint, Totals, verdict_object, write
 from deliberate.reports import show as print_evaluation
 from deliberate.types import Case, Evaluation
 
-__all__ = ["baseline_mean", "baseline_score", "print_result", "result_for"]
-
-
-def result_for(evaluation: Evaluation, required: Required, *, baseline: float | None = None) -> Result:
-    """How an evaluation ended, held against what was asked of it."""
-    brackets = [
-        [vote.ballot.bracket if vote.ballot is not None else None for vote in verdict.votes]
-        for verdict in verdicts_of(evaluation)
-    ]
-    return result_of(evaluation, required, agreement=percent_agreement(brackets), baseline=baseline)
+__all__ = ["baseline_mean", "baseline_score", "print_result"]
 
 
 async def baseline_score(reader: Reader, run: str) -> float:

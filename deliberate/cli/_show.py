@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from deliberate.cli._result import print_result, result_for
+from deliberate.cli._result import print_result
 from deliberate.cli._results import Results, checked_results, placed
 from deliberate.cli._table import print_json, print_rows
 from deliberate.errors import ConfigError
-from deliberate.gates import Required, result_of_run
+from deliberate.gates import Required, result_of, result_of_run
 from deliberate.ledger import Reader, default_path, read_ledger
 from deliberate.reports import Imprint, Totals, case_line, encode_line, score_text
 from deliberate.reports.runs import done_object
@@ -54,7 +54,7 @@ async def _one(reader: Reader, run: str, *, path: Path, out: Sequence[Path], as_
     for step in results:
         evaluation = msgspec.json.decode(step.body or b"", type=Evaluation)
         case = await case_of(reader, found.run, step.path)
-        imprint = Imprint(run=found.run, ledger=_stated(path), result=result_for(evaluation, Required()))
+        imprint = Imprint(run=found.run, ledger=_stated(path), result=result_of(evaluation, Required()))
         code = code or await print_result(case, evaluation, imprint, ledger=path, out=out, as_json=as_json)
     return code
 

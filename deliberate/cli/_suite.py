@@ -58,8 +58,10 @@ class Asked(Record, frozen=True, kw_only=True):
     inconclusive: bool
     require_pass: bool
     min_score: float | None
+    min_bracket: str | None
     max_blockers: int | None
     max_unread: float | None
+    min_agreement: float | None
     max_drop: float | None
     output: Path | None
     max_cost: float | None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Panels"]
 
 _PROPERTY = "deliberate"
-_GATES = ("min_score", "min_bracket", "max_blockers", "max_unread")
+_GATES = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agreement", "baseline", "max_drop")
 _WITHOUT_A_MODEL = ("scripted", "recorded", "local")
 
 
@@ -51,7 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "deliberate(rubric=None, criteria='', judges=(), panel=None, samples=1, min_score=None, min_bracket=None, "
-        "max_blockers=None, max_unread=None): how the fixture 'panel' judges in this test, and what it must find",
+        "max_blockers=None, max_unread=None, min_agreement=None, baseline=None, max_drop=None): how the fixture "
+        "'panel' judges in this test, and what it must find",
     )
 
 

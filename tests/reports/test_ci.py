@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from junitparser import Error, Failure, JUnitXml
+from sarif_kit.validate import validation_errors
 
 from deliberate.gates import EXIT, GateLine, Result
 from deliberate.reports import Imprint, cut, fence, junit_xml, sarif_log, workflow_commands, write
@@ -52,6 +54,29 @@ def test_junit_sarif_and_annotations_say_what_the_exit_code_says(result: Result,
     assert run["invocations"][0]["executionSuccessful"] == (not errors)
     first = workflow_commands(evaluation(), imprint=told).splitlines()[0]
     assert first.startswith("::error " if failures else "::warning " if errors else "::notice ")
+
+
+@pytest.mark.parametrize(("result", "failures", "errors"), RESULTS)
+def test_a_reader_of_junit_finds_each_gate_and_why_it_failed(result: Result, failures: int, errors: int) -> None:
+    told = Imprint(run="abcd", result=result)
+    (suite,) = JUnitXml.fromstring(junit_xml(evaluation(finding()), title="case", imprint=told))
+    cases = list(suite)
+    assert (suite.name, suite.tests, suite.failures, suite.errors) == ("case", len(cases), failures, errors)
+    assert [one.name for one in cases] == ["verdict", *(gate.gate for gate in result.gates)]
+    found = [(type(cause), cause.message) for one in cases for cause in one.result]
+    wanted = [(Failure, "min-bracket: wanted Good, got Fair")] * failures + [(Error, result.line)] * errors
+    assert found == wanted
+
+
+@pytest.mark.parametrize("result", [result for result, _, _ in RESULTS])
+def test_sarif_is_as_its_schema_says(result: Result) -> None:
+    """The schema is that of OASIS (errata 01), as ``sarif-kit`` ships it."""
+    found = (finding(), finding("Other", "b c.py:7", "suggestion"), finding("None", None), finding(HOSTILE, HOSTILE))
+    for one in (evaluation(*found), evaluation(), evaluation(*found, score=None)):
+        assert validation_errors(json.loads(sarif_log(one, imprint=Imprint(result=result)))) == []
+    broken = json.loads(sarif_log(evaluation(*found)))
+    broken["runs"][0]["results"][0]["level"] = "blocker"
+    assert validation_errors(broken), "it would be told"
 
 
 def test_sarif_places_a_finding_at_its_lines() -> None:
