@@ -29,6 +29,8 @@ from deliberate.suites.evaluation import evaluation_of
 from deliberate.suites.ranking import Candidate, read_ranking, read_skill
 from deliberate.suites.run import order_digest
 from deliberate.suites.subjects import MOCK
+from deliberate.suites.trace import trace_of
+from deliberate.suites.words import compared_text, estimates_text
 from deliberate.types import Case, Record
 
 __all__ = ["suite", "suite_lint"]
@@ -97,9 +99,8 @@ async def suite(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     else:
         ran = await _run(asked, order, library)
     path = _place(asked, order, candidate)
-    artifact = artifact_of(
-        ran.outcome, ran.trial, path=path, told=_told(asked, order, candidate, ran), cached=ran.cached
-    )
+    told = {**_told(asked, order, candidate, ran), "trace": _trace(asked, order, candidate, ran)}
+    artifact = artifact_of(ran.outcome, ran.trial, path=path, told=told, cached=ran.cached)
     write_artifact(path, artifact)
     return _tell(asked, ran, artifact, path, required)
 
@@ -235,6 +236,19 @@ def _place(asked: Asked, order: Order, candidate: Candidate) -> Path:
     return own
 
 
+def _trace(asked: Asked, order: Order, candidate: Candidate, ran: Ran) -> str | None:
+    """Writes what the candidate's author needs after a fail; where, or None. One of an earlier fail is taken away."""
+    run_id = _run_id(asked, order, candidate)
+    name = f"{run_id}-{_UNSAFE.sub('-', candidate.id)}.json"
+    path = ((asked.state_root or Path()) / "traces" / name).absolute()
+    if ran.outcome.verdict != "fail":
+        write_artifact(path, None)
+        return None
+    told = {"run_id": run_id, "candidate_id": candidate.id, "skill_id": order.suite.suite.skill_id, "run": ran.run}
+    write_artifact(path, trace_of(ran.outcome, ran.trial, order.suite.suite.tasks, told=told))
+    return str(path)
+
+
 def _told(asked: Asked, order: Order, candidate: Candidate, ran: Ran) -> dict[str, object]:
     return {
         "run_id": _run_id(asked, order, candidate),
@@ -271,7 +285,11 @@ def _tell(asked: Asked, ran: Ran, artifact: dict[str, Any], path: Path, required
         for warning in outcome.warnings:
             say(f"WARNING     {warning}")
         say(f"SUITE       {outcome.verdict}: {outcome.reason}")
+        for word, text in _figures(asked, ran):
+            say(f"{word:<12}{text}")
         say(f"ARTIFACT    {path.absolute()}")
+        if artifact["trace"]:
+            say(f"TRACE       {artifact['trace']}")
         say(f"RESULT      {result.line}")
     told = Imprint(run=ran.run, result=result)
     for place in asked.out or ():
@@ -279,6 +297,14 @@ def _tell(asked: Asked, ran: Ran, artifact: dict[str, Any], path: Path, required
     if asked.github:
         tell_workflow(evaluation, title=artifact["skill_id"], imprint=told, where=str(path))
     return result.exit_code
+
+
+def _figures(asked: Asked, ran: Ran) -> list[tuple[str, str]]:
+    """What stands behind the verdict, where there is any of it."""
+    cached = " · baseline measured before" if ran.cached else ""
+    compared = compared_text(ran.outcome, ran.trial)
+    told = [("COMPARED", compared and compared + cached), ("ESTIMATES", estimates_text(ran.trial, asked.pass_k))]
+    return [(word, text) for word, text in told if text]
 
 
 def _result(asked: Asked, ran: Ran, gated: Result) -> Result:

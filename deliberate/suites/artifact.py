@@ -14,6 +14,7 @@ import msgspec
 
 from deliberate.errors import LedgerError
 from deliberate.suites.records import Outcome, TaskResult, Trial
+from deliberate.suites.words import estimates
 
 __all__ = ["artifact_of", "candidate_of", "headline", "write_artifact", "write_whole"]
 
@@ -39,7 +40,7 @@ def artifact_of(
         outcome: How it ended.
         trial: The results of both sides.
         path: Where it will lie.
-        told: What else is to be said of the run: run_id, candidate_id, task_suite, pass_k, subject …
+        told: What else is to be said of the run: run_id, candidate_id, task_suite, pass_k, subject, trace …
         cached: Whether the baseline was measured before, and so cost nothing now.
     """
     where = str(path.absolute())
@@ -54,6 +55,7 @@ def artifact_of(
         "reason": outcome.reason,
         "warnings": list(outcome.warnings),
         "comparison": None if compared is None else msgspec.to_builtins(compared),
+        "estimates": {"candidate": estimates(trial.candidate), "baseline": estimates(trial.baseline)},
         "evaluation": {**headline(outcome), "reason": outcome.reason},
         "candidate_results": _results(trial.candidate),
         "baseline_results": _results(trial.baseline),
@@ -109,13 +111,17 @@ def candidate_of(path: Path) -> str | None:
         return None
 
 
-def write_artifact(path: Path, artifact: Mapping[str, object]) -> None:
-    """Writes it, whole or not at all.
+def write_artifact(path: Path, artifact: Mapping[str, object] | None) -> None:
+    """Writes it, whole or not at all; None takes away the one that may lie there.
 
     Raises:
         LedgerError: It cannot be written; what was heard is in the ledger, and the same command goes on from there.
     """
     try:
+        if artifact is None:
+            if path.exists():
+                path.unlink()
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, msgspec.json.format(msgspec.json.encode(artifact), indent=2) + b"\n")
     except OSError as error:

@@ -207,7 +207,7 @@ def outcome_of(trial: Trial, bar: Bar) -> Outcome:
     """
     rates = [_rate_or_none(side) for side in (trial.candidate, trial.baseline)]
     warnings = _warnings(trial, bar, rates[1])
-    tried = [one for side in (trial.candidate, trial.baseline) for one in side or ()]
+    tried = _tried(trial)
     unmeasured = [one for one in tried if one.passed is None]
     if unmeasured:
         first = f"first {unmeasured[0].task_id}: {unmeasured[0].error}"
@@ -249,4 +249,11 @@ def _warnings(trial: Trial, bar: Bar, baseline: float | None) -> tuple[str, ...]
         found.append(f"baseline pass rate {baseline:.4g} < {LEAST_BASELINE}")
     if trial.baseline is not None and len(trial.baseline) < 5:  # noqa: PLR2004  as the format advises
         found.append(f"{len(trial.baseline)} tasks: one of them is a difference of {1 / len(trial.baseline):.2g}")
+    again = [[attempt.output for attempt in one.attempts] for one in _tried(trial) if len(one.attempts) > 1]
+    if again and all(len(set(outputs)) == 1 for outputs in again):
+        found.append("every further attempt said what the first had said: more of them tell nothing")
     return tuple(found)
+
+
+def _tried(trial: Trial) -> list[TaskResult]:
+    return [one for side in (trial.candidate, trial.baseline) for one in side or ()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deliberate.suites.records import Outcome, TaskResult, Trial
+from deliberate.suites.words import compared_text
 from deliberate.types import Evaluation, Part, Scored, Unscored, Usage
 from deliberate.types import Outcome as Scoring
 
@@ -16,7 +17,7 @@ def evaluation_of(trial: Trial, outcome: Outcome) -> Evaluation:
     return Evaluation(
         evaluator="suite",
         outcome=Scored(score=100.0 * rate, raw=rate, scale="0..1") if rate is not None else _none(outcome),
-        reason=f"{outcome.verdict}: {outcome.reason}",
+        reason="; ".join(filter(None, (f"{outcome.verdict}: {outcome.reason}", compared_text(outcome, trial)))),
         parts=parts,
         details={"verdict": outcome.verdict, "baseline_pass_rate": outcome.baseline_pass_rate, "delta": outcome.delta},
         usage=sum((part.evaluation.usage for part in parts), Usage()),

@@ -92,6 +92,7 @@ def test_what_a_subject_says_is_no_command_of_a_workflow(bench: Bench, monkeypat
         (("--mock", "--replay", "a", "--record", "b"), "nothing new can be heard"),
         (("--mock", "--samples", "1", "--pass-k", "2"), "--samples"),
         (("--mock", "-o", "x.docx"), "cannot be written as"),
+        (("--mock", "--min-bracket", "fine"), "unknown bracket 'fine'"),
     ],
 )
 def test_flags_that_do_not_go_together_are_refused(bench: Bench, flags: tuple[str, ...], said: str) -> None:
@@ -110,6 +111,54 @@ def test_another_candidate_of_the_same_ranking_does_not_overwrite_the_first(benc
     bench.pipeline("--mock", candidate="c2")
     found = sorted(path.name for path in (bench.folder / "state" / "evaluations").iterdir())
     assert found == ["r1-c2.json", "r1.json"]
+
+
+def test_a_fail_leaves_a_trace_of_what_failed_for_whoever_writes_the_next_candidate(bench: Bench) -> None:
+    bench.suite(task("a"), task("b"), task("c"))
+    worse = bench.says(("new skill", "bad"), ("Do c.", "bad"), "good")
+    told = bench.pipeline(*worse)
+    assert told.line["verdict"] == "fail"
+    path = Path(told.artifact["trace"])
+    assert path == bench.folder / "state" / "traces" / "r1-c1.json"
+    assert f"TRACE       {path}" in told.err
+    trace = json.loads(path.read_text(encoding="utf-8"))
+    assert (trace["failed_category"], trace["verdict"], trace["candidate_id"]) == ("regression", "fail", "c1")
+    found = [(one["task_id"], one["category"], one["baseline_output"]) for one in trace["failed_tasks"]]
+    assert found == [("a", "regression", "good\n"), ("b", "regression", "good\n"), ("c", "unsolved", None)]
+    assert trace["failed_tasks"][0]["attempts"] == [{"output": "bad\n", "reason": "0 of 1 phrases occur, 1 must"}]
+    again = bench.pipeline("--mock")
+    assert (again.artifact["trace"], path.exists()) == (None, False), "what passes leaves none, and none of before"
+
+
+def test_what_stands_behind_the_verdict_is_on_the_screen_and_in_reports(bench: Bench) -> None:
+    bench.suite(task("a"), task("b"))
+    told = bench.pipeline(
+        *bench.says(("Do b.", "bad"), ("new skill", "good"), "bad"),
+        *("--pass-k", 2, "--weak-baseline", "warn", "-o", bench.folder / "r.junit.xml"),
+    )
+    compared = "1 of 2 tasks, baseline 0 of 2; gained a, lost none; p = 1 (McNemar, exact)"
+    assert f"COMPARED    {compared}" in told.err
+    assert "ESTIMATES   pass@2 candidate 0.5, baseline 0" in told.err
+    assert "every further attempt said what the first had said" in told.err
+    assert compared in (bench.folder / "r.junit.xml").read_text(encoding="utf-8")
+    assert told.artifact["estimates"] == {
+        "candidate": {"pass_at_k": 0.5, "pass_pow_k": None, "flake_rate": None},
+        "baseline": {"pass_at_k": 0.0, "pass_pow_k": 0.0, "flake_rate": 0.0},
+    }
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (("--min-score", 60), "min-score 60 (got 50)"),
+        (("--min-bracket", "good"), "min-bracket Good (got Fair)"),
+        (("--min-agreement", 0.5), "min-agreement 0.5 (got undefined)"),
+        (("--max-drop", 10), "max-drop 10 (got 50)"),
+    ],
+)
+def test_every_gate_is_held_against_the_pass_rate(bench: Bench, flags: tuple[object, ...], line: str) -> None:
+    half = bench.says(("Do a.", "good"), ("old skill", "good"), "bad")
+    assert line in bench.pipeline(*half, *flags, code=3).err
 
 
 def test_lint_says_what_weakens_a_suite(bench: Bench) -> None:
