@@ -13,7 +13,7 @@ from deliberate.library._places import SOURCES, bundled, home_folder
 from deliberate.library._select import Effect, Surroundings, select
 from deliberate.library._write import add_rubric, draft, migrate, reweighed, write_rubric
 from deliberate.library.agents import Card, judge_of, read_card
-from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec, suite_judge
+from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec
 from deliberate.library.panels import read_panel
 from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
 from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
@@ -52,7 +52,6 @@ __all__ = [
     "read_suite",
     "reweighed",
     "select",
-    "suite_judge",
     "write_effects",
     "write_rubric",
 ]

@@ -1,8 +1,8 @@
-"""Configuration of three other systems -> explicit parts. Their words and their defaults stop here.
+"""Configuration of two other systems -> explicit parts. Their words and their defaults stop here.
 
 Kapso's evaluators ignore letter case, put a documented number where none is found, and count from 0 to 1 in a
-composite. Codebolt's compare literally, from 0 to 100. A task suite's judges ignore letter case. What they leave unsaid
-is written out, so that no room below needs to know whose document it was.
+composite. Codebolt's compare literally, from 0 to 100. What they leave unsaid is written out, so that no room below
+needs to know whose document it was. (Task suites are read by ``suites``.)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, cast
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.types import Param, PlanPart, Spec
 
-__all__ = ["KAPSO", "codebolt_part", "kapso_spec", "suite_judge"]
+__all__ = ["KAPSO", "codebolt_part", "kapso_spec"]
 
 _MODEL = "gpt-4.1-mini"
 
@@ -139,32 +139,3 @@ def codebolt_part(written: Mapping[str, Param], *, at: int = 0, where: str = "ev
     else:
         spec = Spec(type=kind, params={_CODEBOLT[kind][key]: value for key, value in params.items()})
     return PlanPart(name=name, spec=spec, weight=cast("float", weight))
-
-
-# --- task suites -----------------------------------------------------------------------------------
-
-_JUDGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "contains": ("contains", {"expected": "expected"}),
-    "pytest": ("pytest", {"test_file": "test_file"}),
-    "llm-rubric": ("llm_rubric", {"rubric": "rubric", "pass_threshold": "pass_threshold"}),
-}
-
-
-def suite_judge(judge: Mapping[str, Param], *, where: str = "judge") -> Spec:
-    """The part that a task's ``judge`` block means: contains ignores letter case and wants every keyword.
-
-    Raises:
-        UnknownName: There is no such type or key.
-    """
-    params = dict(judge)
-    kind = str(params.pop("type", ""))
-    if kind not in _JUDGES:
-        raise UnknownName("judge type", kind, _JUDGES, where=f"{where}.type")
-    ours, keys = _JUDGES[kind]
-    for key in params:
-        if key not in keys:
-            raise UnknownName("key", key, keys, where=f"{where}.{key}")
-    stated: dict[str, Param] = {keys[key]: value for key, value in params.items()}
-    if kind == "contains":
-        stated["ignore_case"] = True
-    return Spec(type=ours, params=stated)
