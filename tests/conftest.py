@@ -8,6 +8,8 @@ in the short look is made small by ``pytest --all -k NAME``.
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -87,3 +89,19 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     yield add
     monkeypatch.undo()
     forget()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one mebibyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if os.getuid() != 0 or mount is None:
+        pytest.skip("only root can mount a small disk")
+    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["/bin/umount", str(disk)], check=True)

@@ -99,22 +99,6 @@ def test_a_ledger_locked_by_another_program_is_refused_before_anybody_is_asked(h
     assert attempts(folder) == 3
 
 
-@pytest.fixture
-def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of one mebibyte."""
-    disk = folder / "disk"
-    disk.mkdir()
-    mount = shutil.which("mount")
-    if os.getuid() != 0 or mount is None:
-        pytest.skip("only root can mount a small disk")
-    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False).returncode:
-        pytest.skip("no small disk can be mounted here")
-    try:
-        yield disk
-    finally:
-        subprocess.run(["/bin/umount", str(disk)], check=True)
-
-
 def test_a_disk_that_is_full_from_the_start_is_refused(here: Here, small_disk: Path) -> None:
     (small_disk / "ballast").write_bytes(b"x" * (1024 * 1024 - 8192))
     refused = here("ask", "answer.txt", *THREE, "--ledger", small_disk / "l.db")
