@@ -215,6 +215,7 @@ def require(
         GateFailed: A gate does not hold; the message is the table of the votes.
         ValueError: There is no bracket of that name, or nothing to drop below.
     """
+    __tracebackhide__ = True  # pytest then shows the test, and not this function
     if max_drop is not None and baseline is None:
         raise ValueError("max_drop: there is nothing to drop below; expected baseline= beside it")
     before = baseline.score if isinstance(baseline, Evaluation) else baseline

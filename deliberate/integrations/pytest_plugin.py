@@ -32,6 +32,7 @@ __all__ = ["Panels"]
 
 _PROPERTY = "deliberate"
 _GATES = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agreement", "baseline", "max_drop")
+_PANEL = ("rubric", "criteria", "judges", "panel", "samples")
 _WITHOUT_A_MODEL = ("scripted", "recorded", "local")
 
 
@@ -88,32 +89,56 @@ class Panels:
         self._stated = stated
 
     async def __call__(self, output: str | os.PathLike[str], *, task: str = "", **more: Any) -> Evaluation:  # noqa: ANN401  as the marker's
-        """What a panel says of an output, held against the marker's gates.
+        """What a panel says of an output, held against the gates of the marker and of this call.
 
         Args:
             output: The text, or the path of a file (a ``Path``, not a string).
             task: What was asked for.
-            **more: ``reference``, and what the marker can say but for its gates; it comes before the marker.
+            **more: ``reference``, and what the marker can say; it comes before the marker.
 
         Raises:
             NoVerdict: A gate was asked for, and there is no verdict to hold against it.
-            GateFailed: A gate of the marker's does not hold.
+            GateFailed: A gate does not hold.
             ConfigError: It cannot be asked as it is; nothing was spent.
         """
+        __tracebackhide__ = True  # what went wrong is told by the message, and where by the test
         from deliberate import Case, Session, require  # noqa: PLC0415  heavy, and only now needed
 
         said = {**self._stated, **more}
+        self._check(said)
         seats = self._panel(said)
         text = output if isinstance(output, str) else _text_of(Path(output))
         async with Session(ledger=":memory:", **self._source(seats)) as session:
             found = await session.evaluate(Case(output=text, task=task, reference=said.get("reference")), seats)
         self._note(found)
-        gates = {name: self._stated[name] for name in _GATES if name in self._stated}
+        gates = {name: said[name] for name in _GATES if name in said}
         if gates:
             require(found, **gates)
         return found
 
+    def _check(self, said: dict[str, Any]) -> None:
+        """Whether every word means something: a gate that is misspelt would never fail."""
+        __tracebackhide__ = True
+        from deliberate.errors import ConfigError, UnknownName  # noqa: PLC0415  same
+        from deliberate.types import BRACKETS, Bracket, bracket_named  # noqa: PLC0415  same
+
+        known = (*_PANEL, *_GATES, "reference")
+        for name in said:
+            if name not in known:
+                raise UnknownName("word", name, known, where=f"{self._item.nodeid}: deliberate")
+        if said.get("max_drop") is not None and said.get("baseline") is None:
+            where = f"{self._item.nodeid}: max_drop"
+            raise ConfigError("there is nothing to drop below", where=where, expected="baseline= beside it")
+        bracket = said.get("min_bracket")
+        try:
+            _ = bracket if bracket is None or isinstance(bracket, Bracket) else bracket_named(bracket)
+        except ValueError:
+            raise UnknownName(
+                "bracket", str(bracket), BRACKETS.labels, where=f"{self._item.nodeid}: min_bracket"
+            ) from None
+
     def _panel(self, said: dict[str, Any]) -> Panel:
+        __tracebackhide__ = True
         from deliberate import Panel  # noqa: PLC0415  same
         from deliberate.errors import ConfigError  # noqa: PLC0415  same
         from deliberate.library import Library  # noqa: PLC0415  same
@@ -128,6 +153,7 @@ class Panels:
 
     def _source(self, seats: Panel) -> dict[str, Any]:
         """Where the votes come from: a recording, or models if that was asked for."""
+        __tracebackhide__ = True
         from deliberate.errors import ConfigError  # noqa: PLC0415  same
 
         if self._folder is not None:

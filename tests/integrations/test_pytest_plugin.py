@@ -111,6 +111,33 @@ def test_a_test_that_names_no_judge_is_told_so(run: Run) -> None:
     assert "expected one of panel= and judges=" in done.stdout.str()
 
 
+def test_a_gate_that_could_not_fail_is_refused_before_anybody_is_asked(run: Run) -> None:
+    words = {
+        "min_braket='good'": "unknown word 'min_braket' (did you mean 'min_bracket'?)",
+        "min_bracket='god'": "unknown bracket 'god' (did you mean 'good'?)",
+        "max_drop=3": "there is nothing to drop below; expected baseline= beside it",
+    }
+    head, _, _ = TESTS.partition("@pytest.mark.deliberate")
+    tests = [
+        f'@pytest.mark.deliberate(judges=["scripted/good"])\nasync def test_{at}(panel):\n    await panel("", {one})\n'
+        for at, one in enumerate(words)
+    ]
+    done = run(head + "\n".join(tests))
+    done.assert_outcomes(errors=3)
+    assert all(said in done.stdout.str() for said in words.values())
+    assert "verdicts," not in done.stdout.str()
+
+
+def test_gates_of_the_marker_and_of_the_call_both_count_and_no_line_of_ours_is_shown(run: Run) -> None:
+    text = TESTS.replace('await panel("5")', 'await panel("5", min_bracket="fair", baseline=50, max_drop=3)')
+    done = run(text.replace("max_blockers=0", "max_blockers=0, min_agreement=0.9"), "-k", "fair or good")
+    done.assert_outcomes(failed=2, deselected=2)
+    assert "Good 58/100, wanted min-agreement 0.9 (got 0.33) (P0 F1 G2 E0, 0 unread)" in done.stdout.str()
+    assert "Fair 46/100, wanted max-drop 3 (got 4) (P0 F3 G0 E0, 0 unread)" in done.stdout.str()
+    assert "pytest_plugin.py" not in done.stdout.str()
+    assert "gates.py" not in done.stdout.str()
+
+
 UNRELATED = """
 import sys
 
