@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,19 @@ def test_the_suite_has_at_least_seven_tasks_and_nothing_that_weakens_it() -> Non
 def test_the_ranking_holds_the_skill_beside_it() -> None:
     ranking = json.loads((SKILL / "ranking.json").read_text(encoding="utf-8"))
     assert ranking["scored_candidates"][0]["content"] == (SKILL / "SKILL.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_suites_shows_one_that_can_be_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    path = tmp_path / "task_suite.yaml"
+    path.write_text(text, encoding="utf-8")
+    suite = read_suite(path).suite
+    assert [task.judge.type for task in suite.tasks] == ["contains", "pytest", "llm_rubric"]
+    assert dict(suite.require) == {"max_drop": 10}
+    flags = set(re.findall(r"--[a-z][a-z-]+", page)) - {"--junitxml"}
+    known = "".join(subprocess.run(COMMAND, capture_output=True, text=True, check=True).stdout.split())
+    assert not [flag for flag in flags if flag not in known]
+
+
+COMMAND = (sys.executable, "-m", "deliberate", "suite", "--help")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from deliberate.integrations.pytest_plugin import _GATES, _PANEL
+
 pytest_plugins = ["pytester"]
 
 NAMED = ("-p", "no:cacheprovider", "-p", "anyio", "-p", "deliberate.integrations.pytest_plugin")
 """The plugins that are needed and no others, by name: a pytest that looks for them all takes a second to start."""
+
+PLUGIN_WORDS = (*_GATES, *_PANEL)
 
 TESTS = """
 from pathlib import Path
@@ -72,10 +77,20 @@ def test_a_gate_is_a_failure_and_no_verdict_an_error(
     assert "Good" in xml, "the verdict stands in the report"
 
 
-def test_the_message_is_the_table_of_votes(run: Run) -> None:
-    text = run(TESTS, "-k", "fair").stdout.str()
-    assert "fair-46" in text
-    assert "Told to vote fair." in text
+def test_the_page_about_it_says_what_it_prints_and_the_message_is_the_table_of_votes(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "pytest.md").read_text(encoding="utf-8")
+    (tests,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (pytester.path / "answers").mkdir()
+    (pytester.path / "answers" / "refund.md").write_text("Sorry. We refunded 12.40 to your card.")
+    done = run(tests)
+    done.assert_outcomes(passed=1, failed=1)
+    printed = [line for block in re.findall(r"```\n([E=].*?)```", page, re.DOTALL) for line in block.splitlines()]
+    assert len(printed) == 5
+    done.stdout.fnmatch_lines([line.replace("=====", "*").replace("======", "*") for line in printed])
+    for word in PLUGIN_WORDS:
+        assert f"`{word}`" in page, word
 
 
 def test_a_model_is_asked_only_if_that_was_said(run: Run) -> None:
