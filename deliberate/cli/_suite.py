@@ -91,6 +91,7 @@ async def suite(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
     loaded = read_suite(asked.task_suite)
     required = stated_in(loaded.suite.require, required_of(asked))
     candidate = _candidate(asked)
+    _need_judge(asked, loaded)
     low = "" if asked.standalone else skipped(candidate.score, asked.eval_threshold)
     library = Library(workspace=Path.cwd())
     order = _order(asked, loaded, candidate)
@@ -134,6 +135,16 @@ def _check(asked: Asked) -> None:
         raise ConfigError(f"{asked.weak_baseline!r}", where="--weak-baseline", expected="error or warn")
     if asked.replay is not None and asked.record is not None:
         raise ConfigError("nothing new can be heard in a replay", where="--record", hint="leave out --replay")
+
+
+def _need_judge(asked: Asked, loaded: LoadedSuite) -> None:
+    """Whether each task that asks a model says, or is told, which."""
+    if asked.mock or asked.judge or os.environ.get("DELIBERATE_JUDGE"):
+        return
+    for at, task in enumerate(loaded.suite.tasks):
+        if task.judge.type == "llm_rubric" and "model" not in task.judge.params:
+            where = loaded.document.where("tasks", at, "judge")
+            raise ConfigError("no model is named that would judge", where=where, hint="--judge MODEL, or model: in it")
 
 
 def _candidate(asked: Asked) -> Candidate:
@@ -303,7 +314,9 @@ def _figures(asked: Asked, ran: Ran) -> list[tuple[str, str]]:
     """What stands behind the verdict, where there is any of it."""
     cached = " · baseline measured before" if ran.cached else ""
     compared = compared_text(ran.outcome, ran.trial)
-    told = [("COMPARED", compared and compared + cached), ("ESTIMATES", estimates_text(ran.trial, asked.pass_k))]
+    several = asked.pass_k > 1 or asked.samples is not None  # of one attempt, the rate says it all
+    estimates = estimates_text(ran.trial, asked.pass_k) if several else ""
+    told = [("COMPARED", compared and compared + cached), ("ESTIMATES", estimates)]
     return [(word, text) for word, text in told if text]
 
 

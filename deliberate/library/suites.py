@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from deliberate.errors import ConfigError, SuiteError
 from deliberate.library._files import read_text
@@ -57,7 +57,13 @@ def _needed(value: object) -> object:
     raise ValueError(f"{value!r}: expected all, any, or how many must occur")
 
 
-_Phrase = Annotated[str, StringConstraints(pattern=r"\S")]
+def _phrase(value: str) -> str:
+    if value.strip():
+        return value
+    raise ValueError(f"{value!r} occurs everywhere: expected text that says something")
+
+
+_Phrase = Annotated[str, AfterValidator(_phrase)]
 _Seconds = Annotated[float, Field(gt=0)]
 
 

@@ -121,13 +121,16 @@ def mcnemar(gained: int, lost: int) -> float:
 def task_result(task_id: str, attempts: Sequence[Attempted], *, k: int) -> TaskResult:
     """What a task came to: passed if one of its first k attempts did.
 
+    If none did, and one of them could not be measured, that one might have: the task is neither passed nor failed.
     Attempts beyond k sharpen the estimates and no more. Where fewer than k were made because one had passed, that one
     did is itself an unbiased estimate of pass@k, and of pass^k only a failure before it tells.
     """
     measured = [one for one in attempts if one.passed is not None]
-    tried = [one for one in attempts[:k] if one.passed is not None]
+    tried = attempts[:k]
     count, passed = len(measured), sum(one.passed is True for one in measured)
-    told = next((one for one in tried if one.passed), None) or max(tried, key=_score, default=None)
+    told = next((one for one in tried if one.passed), None)
+    if told is None and all(one.passed is not None for one in tried):
+        told = max(tried, key=_score, default=None)
     at_k = pow_k = None
     if count >= k:
         at_k, pow_k = pass_at_k(count, passed, k), pass_pow_k(count, passed, k)

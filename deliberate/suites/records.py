@@ -34,8 +34,8 @@ class TaskResult(Record, frozen=True, kw_only=True):
     """What came of a task on one side.
 
     ``passed``, ``score`` (0–1) and ``duration_ms`` are those of the attempt that passed, else of the first with the
-    highest score; None where no attempt could be measured. ``pass_at_k``, ``pass_pow_k`` and ``flake_rate`` (0–1) are
-    None where the attempts made do not tell.
+    highest score; None where none passed and one of the first k could not be measured. ``pass_at_k``, ``pass_pow_k``
+    and ``flake_rate`` (0–1) are None where the attempts made do not tell.
     """
 
     task_id: str

@@ -99,6 +99,15 @@ def test_flags_that_do_not_go_together_are_refused(bench: Bench, flags: tuple[st
     assert said in bench.alone(*flags, code=2).err
 
 
+def test_a_rubric_without_a_model_is_told_with_its_place_before_anybody_is_asked(bench: Bench) -> None:
+    bench.suite(task("a"), task("b", {"type": "llm-rubric", "rubric": "R"}))
+    asked = ("--command", f'echo . >> "{bench.folder}/n"; echo good')
+    told = bench.alone(*asked, code=2).err
+    assert "suite.yaml:1:" in told
+    assert "no model is named that would judge; --judge MODEL" in told
+    assert not (bench.folder / "n").exists()
+
+
 def test_a_suite_can_require_something_itself(bench: Bench) -> None:
     bench.suite(task("a"), task("b"), require={"min_score": 75})
     half = bench.says(("Do a", "good"), "bad")

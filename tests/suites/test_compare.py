@@ -4,6 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from itertools import product
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,7 +84,14 @@ def test_a_task_is_told_by_the_attempt_that_passed_else_by_the_best() -> None:
     worse = Attempted(passed=False, score=0.0)
     assert task_result("a", [worse, FAILED, FAILED], k=3).score == 0.5
     assert task_result("a", [FAILED, PASSED], k=2).duration_ms == 3
-    assert task_result("a", [BROKEN, FAILED], k=2).passed is False
+
+
+def test_an_attempt_that_could_not_be_measured_might_have_passed() -> None:
+    for attempts in ([BROKEN, FAILED], [FAILED, BROKEN]):
+        found = task_result("a", attempts, k=2)
+        assert (found.passed, found.score, found.error) == (None, None, "judge: it broke")
+    assert task_result("a", [BROKEN, PASSED], k=2).passed is True
+    assert task_result("a", [FAILED, BROKEN], k=1).passed is False, "what was tried beyond k does not count"
 
 
 def test_what_no_attempt_could_measure_is_neither_passed_nor_failed() -> None:
@@ -136,9 +144,19 @@ def test_a_task_that_could_not_be_measured_leaves_no_verdict() -> None:
     assert not found.incomplete
 
 
+def test_further_attempts_that_say_the_same_are_told() -> None:
+    again = task_result("t0", [FAILED, FAILED], k=2)
+    (warning,) = outcome_of(Trial(candidate=(again,)), Bar()).warnings
+    assert warning.startswith("every further attempt said what the first had said")
+    other = task_result("t1", [FAILED, msgspec.structs.replace(FAILED, output="other")], k=2)
+    assert not outcome_of(Trial(candidate=(again, other)), Bar()).warnings
+
+
 def test_what_was_not_asked_any_more_is_incomplete() -> None:
     unasked = Attempted(passed=None, score=None, error="budget", unasked=True)
-    assert outcome_of(Trial(candidate=(task_result("a", [unasked], k=1),)), Bar()).incomplete
+    for attempts in ([unasked], [FAILED, unasked]):
+        found = outcome_of(Trial(candidate=(task_result("a", attempts, k=len(attempts)),)), Bar())
+        assert (found.incomplete, found.verdict, found.execution_pass_rate) == (True, "error", None)
 
 
 def test_a_score_that_is_missing_counts_as_0() -> None:
