@@ -15,7 +15,7 @@ from deliberate.suites.cache import cache_key, read_cached, write_cached
 from deliberate.suites.compare import Bar, outcome_of
 from deliberate.suites.judges import judge_of
 from deliberate.suites.records import Outcome, Side, TaskResult, Trial
-from deliberate.suites.subjects import Subject
+from deliberate.suites.subjects import Subject, lanes_of
 from deliberate.suites.trial import Course, play
 from deliberate.types import Record, digest_of
 
@@ -112,7 +112,8 @@ async def run_suite(order: Order, session: Session, *, now: Callable[[], float] 
         k=order.k,
         samples=order.samples,
         gated=order.bar.weak_baseline == "error",
-        width=order.width,
+        # Attempts at one task that follow each other share what a model in this process has read.
+        width=min(order.width, lanes_of(order.subject) or order.width),
     )
     results = await play(course, skills, runtime=runtime)
     trial = _trial(results, cached)

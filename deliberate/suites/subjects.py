@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from deliberate import plugins
 from deliberate.errors import ConfigError, EvaluatorError, RefusedError
 from deliberate.providers._base import Request, Response, Settings
 from deliberate.providers.scripted import Scripted
@@ -20,7 +21,7 @@ from deliberate.types import Form, Judge, Note, Record, Task, Usage
 if TYPE_CHECKING:
     from deliberate.providers._base import Provider
 
-__all__ = ["FORM", "MOCK", "Subject", "calling", "mocked", "modeled", "prompt_of", "running"]
+__all__ = ["FORM", "MOCK", "Subject", "calling", "lanes_of", "mocked", "modeled", "prompt_of", "running"]
 
 MOCK = "mock/subject"
 
@@ -48,6 +49,16 @@ class Subject(Record, frozen=True, kw_only=True):
     judge: Judge
     providers: Mapping[str, Provider] = {}
     lasting: bool = True
+
+
+def lanes_of(subject: Subject) -> int | None:
+    """How many calls the subject can do at once; None where its provider's limit finds out."""
+    model = subject.judge.model
+    prefix = model.partition("/")[0]
+    provider: Provider | type[Provider] = subject.providers.get(prefix) or plugins.part(
+        "providers", plugins.provider_of(model), where="--subject"
+    )
+    return provider.most_in_flight
 
 
 def prompt_of(task: str, skill: str) -> str:

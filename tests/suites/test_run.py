@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
 import pytest
@@ -14,6 +14,8 @@ from deliberate.providers._base import Request
 from deliberate.providers.scripted import Scripted
 from deliberate.suites import Bar, Order, Ran, Subject, calling, modeled, run_suite
 from deliberate.suites.compare import LEAST_BASELINE
+from deliberate.suites.subjects import lanes_of
+from deliberate.types import Judge
 
 pytestmark = pytest.mark.anyio
 
@@ -234,3 +236,25 @@ async def test_a_weak_baseline_may_only_warn_and_then_nothing_waits(tmp_path: Pa
     assert ran.outcome.verdict == "pass"
     assert ran.outcome.delta == 1.0
     assert "baseline pass rate 0 < 0.2" in ran.outcome.warnings
+
+
+class OneAtATime(Scripted):
+    """As a model in this process is."""
+
+    most_in_flight: ClassVar[int | None] = 1
+
+
+async def test_where_one_call_at_a_time_is_possible_attempts_at_a_task_follow_each_other(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    def say(request: Request) -> str:
+        heard.append(request.artifact)
+        return "bad"
+
+    one = Subject(judge=Judge(model="one/m", temperature=1.0), providers={"one": OneAtATime(say)})
+    await tried(order_of(tmp_path, one, "a", "b", "c", k=3, bar=Bar(weak_baseline="warn")), tmp_path)
+    assert heard == [f"Do {name}." for name in "abc" for _ in range(6)], "two sides, three attempts each"
+
+
+def test_how_many_calls_at_once_a_model_takes_is_its_providers_to_say() -> None:
+    assert [lanes_of(modeled(f"{prefix}/m")) for prefix in ("local", "openai", "groq")] == [1, None, None]
