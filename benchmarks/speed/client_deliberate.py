@@ -48,7 +48,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
     bare = "bare" in words
     if not bare:
         _log_to(folder / "log.jsonl")
-    options: dict[str, Any] = {"providers": {"*": _scripted()}} if path == "scripted" else {}
+    options: dict[str, Any] = {"providers": {"*": scripted()}} if path == "scripted" else {}
     async with Session(
         ledger=":memory:" if bare else folder / f"ledger-{os.getpid()}.db",
         api_base={"openai": scenario.address},
@@ -98,7 +98,7 @@ def _log_to(file: Path) -> None:
     logging.getLogger("deliberate").setLevel(logging.INFO)
 
 
-def _scripted() -> Any:  # noqa: ANN401  of ours
+def scripted() -> Any:  # noqa: ANN401  of ours
     """The stub's own votes without a network between."""
     from benchmarks.speed.scenario import MARK
     from benchmarks.speed.stub import vote_text
