@@ -1,8 +1,8 @@
 """Ours, through its public stream: a panel of three over many cases, read as they finish.
 
 ``--option`` takes words: ``native`` (the default), ``litellm``, ``mixed`` (two seats native, one litellm) or
-``scripted`` (no transport) for the path; ``bare`` for no ledger on disk and no log (both are on by default); ``single``
-for one case at a time; ``uvloop``.
+``scripted`` (no transport) for the path; ``bare`` for no ledger on disk and no log, ``quiet`` for no log (both are on by
+default); ``single`` for one case at a time; ``uvloop`` for that event loop.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
     panel = Panel(seats=seats, rubric=None, criteria=CRITERIA)
     folder = Path(scenario.folder)
     bare = "bare" in words
-    if not bare:
+    if not bare and "quiet" not in words:
         _log_to(folder / "log.jsonl")
     options: dict[str, Any] = {"providers": {"*": scripted()}} if path == "scripted" else {}
     async with Session(

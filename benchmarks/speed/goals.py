@@ -163,7 +163,9 @@ def _mixed(results: Results) -> list[Goal]:
 
 
 def _memory(results: Results) -> list[Goal]:
-    short, long = results.of("memory", OURS).values(), results.of("growth", OURS).values()
+    short, long = (
+        [run for run in results.of(name, OURS).values() if len(run.client["curve"]) > 1] for name in ("memory", "growth")
+    )
     return [
         Goal(
             text="memory per 1 000 further votes, 600 to 12 000",

@@ -6,7 +6,7 @@ import http.client
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return 1e6 * self.client["cpu_s"] / max(1, self.client["votes"])
 
 
-def measured(contender: Contender, step: Step, *, experiment: str, number: int, fills: bool, template: Path) -> Run:
-    """Runs a contender once.
+def measured(
+    contender: Contender,
+    step: Step,
+    *,
+    experiment: str,
+    number: int,
+    fills: bool,
+    template: Path,
+    before: Sequence[str] = (),
+) -> Run:
+    """Runs a contender once; ``before`` are arguments of its interpreter.
 
     ``wrong`` lists what the two sides do not agree on: votes that were lost or doubled, and, where asked, fewer or
     more asks in flight than were asked for. A contender that ends with an error has ``error``.
@@ -54,7 +63,7 @@ def measured(contender: Contender, step: Step, *, experiment: str, number: int, 
     cases = min(step.cases, contender.few) if contender.few else step.cases
     told = Run(experiment=experiment, contender=contender.name, round=number, step=step, cases=cases)
     with _server(step) as address, tempfile.TemporaryDirectory() as folder:
-        command = [contender.python, "-m", contender.module, "--address", address, "--cases", str(cases)]
+        command = [contender.python, *before, "-m", contender.module, "--address", address, "--cases", str(cases)]
         command += ["--in-flight", str(step.in_flight), "--template", str(template), "--option", contender.option]
         command += ["--folder", folder, "--curve", ",".join(map(str, step.curve))]
         try:

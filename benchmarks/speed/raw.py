@@ -9,13 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from benchmarks.speed.scenario import BRACKETS, JUDGES, Scenario, output_of
+from benchmarks.speed.scenario import BRACKETS, JUDGES, PLACE, Scenario, output_of
 
-__all__ = ["PLACE", "asks", "read", "requests"]
-
-PLACE = "@OUTPUT@"
-"""Where the judged text stands in the template."""
-
+__all__ = ["asks", "read", "requests"]
 
 class _Finding(msgspec.Struct, frozen=True):
     severity: Literal["blocker", "important", "suggestion"]

@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import http.client
+import importlib
+import itertools
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,13 +30,19 @@ __all__ = [
     "CRITERIA",
     "JUDGES",
     "SCORES",
+    "MARK",
+    "PLACE",
     "TASK",
     "Meter",
     "Scenario",
+    "Template",
     "bracket_of",
+    "judge_all",
     "main",
     "mark_of",
+    "number_in",
     "output_of",
+    "vote_in",
     "vote_of",
 ]
 
@@ -45,6 +53,9 @@ TASK = "Explain to a new colleague how refunds are rounded, and why."
 CRITERIA = "The answer is right, complete, and clear to somebody who has not seen the code."
 MARK = "ITEM-"
 """With six digits behind it: how the server knows the case."""
+
+PLACE = "@OUTPUT@"
+"""Where the judged text stands in the template."""
 
 _WARM_UP = 900_000
 """Cases from this number on are judged before anything is counted."""
@@ -76,6 +87,21 @@ def mark_of(number: int, judge: str, bracket: int) -> int:
 def bracket_of(share: float) -> int:
     """The bracket of a score from 0 to 1."""
     return min(3, int(share * 4))
+
+
+def number_in(text: str) -> int:
+    """The number of the case whose output a text holds."""
+    at = text.index(MARK) + len(MARK)
+    return int(text[at : at + 6])
+
+
+def vote_in(text: str) -> int:
+    """The bracket of a reply in our form, for clients that have to read it themselves.
+
+    Raises:
+        ValueError: It is no JSON object, or names no bracket.
+    """
+    return BRACKETS.index(json.loads(text)["bracket"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +171,42 @@ class Meter:
         self._next = min((votes for votes in self.curve_at if votes > self.votes), default=0)
 
 
+class Template:
+    """The request that ours sends, for clients that send the same through a library."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        body = json.loads(Path(scenario.template).read_text(encoding="utf-8"))
+        self.response_format: Any = body["response_format"]
+        self._first, self._last = body["messages"][:-1], body["messages"][-1]["content"]
+        self._size = scenario.size
+
+    def messages(self, number: int) -> Any:  # noqa: ANN401  each library has a type of its own for them
+        """The messages about one case."""
+        content = self._last.replace(PLACE, output_of(number, size=self._size))
+        return [*self._first, {"role": "user", "content": content}]
+
+
+def judge_all(
+    scenario: Scenario, ask: Callable[[int, str], Awaitable[int]]
+) -> Callable[[Iterable[int], Meter], Awaitable[None]]:
+    """Every case with every judge, from as many workers as asks may be in flight; what fails is counted as lost."""
+
+    async def work(source: Iterator[tuple[int, str]], meter: Meter) -> None:
+        for number, judge in source:
+            try:
+                meter.vote(number, judge, await ask(number, judge))
+            except Exception:  # noqa: BLE001  all: which errors there are is the library's to say, and a vote is lost
+                meter.lost()
+
+    async def judge(numbers: Iterable[int], meter: Meter) -> None:
+        source = itertools.product(numbers, JUDGES)
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(scenario.in_flight):
+                tasks.create_task(work(source, meter))
+
+    return judge
+
+
 def memory_mb(what: str) -> float:
     """``VmRSS`` or its peak ``VmHWM`` of this process, in MB; 0 where the system does not say."""
     status = Path("/proc/self/status")
@@ -161,7 +223,9 @@ def main(load: Callable[[], dict[str, str]], client: Callable[[Scenario], Any]) 
     modules, import_rss_mb = len(sys.modules), memory_mb("VmRSS")
     opened = client(scenario)
     if hasattr(opened, "__aenter__"):
-        meter, warm_cpu_s = asyncio.run(_measured_async(opened, scenario))  # noqa: TID251  peers have no anyio
+        loops = importlib.import_module("uvloop").new_event_loop if "uvloop" in scenario.option else None
+        with asyncio.Runner(loop_factory=loops) as runner:
+            meter, warm_cpu_s = runner.run(_measured_async(opened, scenario))
     else:
         meter, warm_cpu_s = _measured(opened, scenario)
     seconds = sorted(meter.seconds)

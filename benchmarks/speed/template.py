@@ -10,8 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from benchmarks.speed.raw import PLACE
-from benchmarks.speed.scenario import CRITERIA, TASK
+from benchmarks.speed.scenario import CRITERIA, PLACE, TASK
 from deliberate import Case, Judge, Panel, Seat, Session
 from deliberate.providers._base import Request
 from deliberate.providers._wire import body_of, parameters_of

@@ -30,6 +30,7 @@ from deliberate.cli._flags import (
     MinScoreFlag,
     ModulesFlag,
     PanelFlag,
+    ProfileFlag,
     QuorumFlag,
     RecordFlag,
     ReplayFlag,
@@ -59,7 +60,8 @@ def _call(ctx: typer.Context, module: str, function: str) -> None:
     try:
         from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
 
-        wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params))
+        profile = ctx.params.pop("profile", None)
+        wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params), profile=profile)
     except KeyboardInterrupt:  # while it was imported
         sys.stderr.write(TOO_EARLY)
         sys.exit(130)
@@ -108,6 +110,7 @@ def ask(
         list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")
     ] = None,
     github: GithubFlag = False,
+    profile: ProfileFlag = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Puts one output before a panel or a plan."""
@@ -161,6 +164,7 @@ def run(
         typer.Option("-o", help="Write results: .jsonl .csv .parquet .md .html .junit.xml.", metavar="FILE"),
     ] = None,
     github: GithubFlag = False,
+    profile: ProfileFlag = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="A launch and a done record on standard output, a line each.")
     ] = False,

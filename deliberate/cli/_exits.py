@@ -7,6 +7,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,8 +20,12 @@ from deliberate.judging import visible
 __all__ = ["say", "stop", "wait_for"]
 
 
-def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
+def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None) -> NoReturn:
     """Runs a verb to its end and exits with the code it gives.
+
+    Args:
+        work: The verb.
+        profile: Where to write what its time went to; None = nowhere.
 
     A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; a report
     that cannot be written exits 5, for its verdict stands and all that is missing is the file; Ctrl-C exits 130 after
@@ -28,7 +33,8 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     """
     code = EXIT["crash"]
     try:
-        code = anyio.run(_waited, work)
+        with _profiled(profile):
+            code = anyio.run(_waited, work)
         sys.stdout.flush()
     except ConfigError as error:
         code = stop("usage", str(error))
@@ -47,6 +53,14 @@ def wait_for(work: Callable[[], Awaitable[int]]) -> NoReturn:
     except Exception as error:  # noqa: BLE001  all: the last place that can name it
         code = _crash(error)
     sys.exit(code)
+
+
+def _profiled(file: Path | None) -> AbstractContextManager[None]:
+    if file is None:
+        return nullcontext()
+    from deliberate.cli._profile import profiled  # noqa: PLC0415  only where it is asked for
+
+    return profiled(file)
 
 
 async def _waited(work: Callable[[], Awaitable[int]]) -> int:

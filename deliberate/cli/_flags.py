@@ -27,6 +27,7 @@ __all__ = [
     "MinScoreFlag",
     "ModulesFlag",
     "PanelFlag",
+    "ProfileFlag",
     "QuorumFlag",
     "RecordFlag",
     "ReplayFlag",
@@ -40,6 +41,9 @@ __all__ = [
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="One JSON object on standard output; text on standard error.")]
 LedgerFlag = Annotated[Path | None, typer.Option("--ledger", help="The file of the record.", metavar="FILE")]
+ProfileFlag = Annotated[
+    Path | None, typer.Option("--profile", help="Where the time goes: .txt, or what pstats reads.", metavar="FILE")
+]
 
 RubricFlag = Annotated[str | None, typer.Option(help="How to judge: a rubric's name or folder.")]
 CriteriaFlag = Annotated[str, typer.Option(help="How to judge, in free words, instead of a rubric.")]
