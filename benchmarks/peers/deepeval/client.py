@@ -26,7 +26,7 @@ def load() -> dict[str, str]:
 
 @contextmanager
 def client(scenario: Scenario) -> Iterator[Callable[[Iterable[int], Meter], None]]:
-    """One evaluation of all cases; its limit counts test cases."""
+    """One evaluation of all cases; its limit counts cases, so a third of the asks in flight are cases."""
     import os
 
     from deepeval import evaluate
@@ -51,7 +51,7 @@ def client(scenario: Scenario) -> Iterator[Callable[[Iterable[int], Meter], None
         result = evaluate(
             cases,
             metrics,
-            async_config=AsyncConfig(max_concurrent=scenario.in_flight),
+            async_config=AsyncConfig(max_concurrent=max(1, -(-scenario.in_flight // len(JUDGES)))),
             display_config=DisplayConfig(show_indicator=False, print_results=False, inspect_after_run=False),
             cache_config=CacheConfig(write_cache=False),
             error_config=ErrorConfig(ignore_errors=True),

@@ -1,4 +1,4 @@
-"""inspect-ai: ``eval_async`` of one task whose three scorers ask one judge model each.
+"""inspect-ai: ``eval`` of one task whose three scorers ask one judge model each.
 
 The output is already there, so the solver puts it into the state and no model is asked for it.
 """
@@ -6,8 +6,8 @@ The output is already there, so the solver puts it into the state and no model i
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -25,18 +25,22 @@ def load() -> dict[str, str]:
     return {"inspect-ai": version("inspect-ai"), "openai": version("openai")}
 
 
-@asynccontextmanager
-async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], Meter], Awaitable[None]]]:
+@contextmanager
+def client(scenario: Scenario) -> Iterator[Callable[[Iterable[int], Meter], None]]:
     """A task of all cases, as many samples at once as asks in flight: its scorers run in turn."""
-    from inspect_ai import Task, eval_async
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import GenerateConfig, ModelOutput, get_model
     from inspect_ai.scorer import Score, Target, mean, scorer
     from inspect_ai.solver import Generate, TaskState, solver
 
     models = {
         name: get_model(
-            f"openai-api/stub/{name}", base_url=scenario.address, api_key="none", max_connections=scenario.in_flight
+            f"openai-api/stub/{name}",
+            config=GenerateConfig(max_connections=scenario.in_flight, temperature=0.1),
+            base_url=scenario.address,
+            api_key="none",
         )
         for name in JUDGES
     }
@@ -63,18 +67,19 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
 
         return solve
 
-    async def judge(numbers: Iterable[int], meter: Meter) -> None:
+    def judge(numbers: Iterable[int], meter: Meter) -> None:
         samples = [Sample(id=number, input=TASK) for number in numbers]
         task = Task(
             dataset=MemoryDataset(samples), solver=given(), scorer=[scored_by(name) for name in JUDGES], name="speed"
         )
-        logs = await eval_async(
+        logs = evaluate(
             task,
             model="mockllm/model",
             log_dir=scenario.folder,
             log_level="warning",
             max_samples=scenario.in_flight,
             fail_on_error=False,
+            display="none",
         )
         for sample in logs[0].samples or ():
             for name in JUDGES:
