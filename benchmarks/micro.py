@@ -26,10 +26,12 @@ from benchmarks.speed.stub import vote_text
 from deliberate import Case, Judge, Panel, Rules, Seat, Session, redecide
 from deliberate.aggregation import Weighted
 from deliberate.evaluators._revision import change_between
+from deliberate.judging import post_of
 from deliberate.judging._prompt import request_of
 from deliberate.judging._read import read
 from deliberate.ledger import open_ledger
 from deliberate.plugins import part
+from deliberate.protocols import protocol_of
 from deliberate.protocols._conclude import conclude
 from deliberate.providers._secrets import secrets_of
 from deliberate.providers._wire import envelope_of, response_of
@@ -120,19 +122,34 @@ def _works(made: _Made) -> Iterator[tuple[str, str, int, Callable[[int], object]
     yield "making a prompt", "request", 5_000, _loop(lambda _: request_of(post))
     yield "reading a reply's envelope", "reply", 20_000, _loop(lambda _: replied())
     yield "casting a vote from its text", "vote", 20_000, _loop(lambda _: read(text, post))
-    yield "deciding a panel of five, bracket and score", "panel", 20_000, _loop(
-        lambda at: decide(panel, heard[at % _CASES], close, rules)
+    yield (
+        "deciding a panel of five, bracket and score",
+        "panel",
+        20_000,
+        _loop(lambda at: decide(panel, heard[at % _CASES], close, rules)),
     )
-    yield "concluding a panel of five, with its sensitivity", "panel", 3_000, _loop(
-        lambda at: conclude(
-            panel, asks=verdict.asks, answers=made.verdicts[at % _CASES].answers, close=close, digests=verdict.digests
-        )
+    yield (
+        "concluding a panel of five, with its sensitivity",
+        "panel",
+        3_000,
+        _loop(
+            lambda at: conclude(
+                panel,
+                asks=verdict.asks,
+                answers=made.verdicts[at % _CASES].answers,
+                close=close,
+                digests=verdict.digests,
+            )
+        ),
     )
     yield "aggregating five scores", "aggregate", 50_000, _loop(lambda _: weighted(scores))
     yield "comparing two versions of 4 KB", "diff", 200, _loop(lambda _: change_between(before, after))
     yield "redecide", "panel", 100_000, _loop(lambda at: decide(panel, heard[at % _CASES], close, mean))
-    yield "redecide, whole verdicts with sensitivity", "verdict", 2_000, _loop(
-        lambda at: redecide(made.verdicts[at % _CASES], mean)
+    yield (
+        "redecide, whole verdicts with sensitivity",
+        "verdict",
+        2_000,
+        _loop(lambda at: redecide(made.verdicts[at % _CASES], mean)),
     )
 
 
@@ -156,13 +173,15 @@ async def _made() -> _Made:
     panel = Panel(seats=seats, rubric=None, criteria=CRITERIA)
     cases = [Case(id=str(number), task=TASK, output=output_of(number, size=4096)) for number in range(_CASES)]
     verdicts: list[Verdict] = []
-    async with Session(ledger=":memory:", providers={"*": scripted()}, in_flight=64) as session:
-        async with session.stream(cases, panel) as stream:
-            async for case, evaluation in stream:
-                if evaluation.verdict is None:
-                    raise RuntimeError(f"case {case.id} has no verdict")
-                _check(int(case.id), evaluation.verdict)
-                verdicts.append(evaluation.verdict)
+    async with (
+        Session(ledger=":memory:", providers={"*": scripted()}, in_flight=64) as session,
+        session.stream(cases, panel) as stream,
+    ):
+        async for case, evaluation in stream:
+            if evaluation.verdict is None:
+                raise RuntimeError(f"case {case.id} has no verdict")
+            _check(int(case.id), evaluation.verdict)
+            verdicts.append(evaluation.verdict)
     return _Made(panel, tuple(verdicts), (_post(panel, cases[0], verdicts[0]),))
 
 
@@ -173,14 +192,9 @@ def _check(number: int, verdict: Verdict) -> None:
 
 
 def _post(panel: Panel, case: Case, verdict: Verdict) -> Post:
-    from deliberate.judging import post_of
-    from deliberate.protocols import protocol_of
-
     protocol = protocol_of(panel.protocol)
     form = next(form for form in protocol.forms if form.name == verdict.asks[0].form)
-    return post_of(
-        verdict.asks[0], case=case, panel=panel, rubric=None, protocol=protocol, form=form, heard={}
-    )
+    return post_of(verdict.asks[0], case=case, panel=panel, rubric=None, protocol=protocol, form=form, heard={})
 
 
 def _page() -> bytes:
@@ -225,10 +239,13 @@ async def _appended(votes: int, made: _Made) -> float:
 
 def _cpu_of(program: str) -> float:
     """CPU microseconds that a fresh interpreter takes for a program, less what it says it had taken before it."""
-    whole = (
-        "import time\nbefore = time.process_time()\ntry:\n    exec({program!r})\nexcept SystemExit:\n    pass\n"
-        "import sys\nprint(time.process_time() - before, file=sys.stderr)"
-    ).format(program=program)
+    whole = f"""import sys, time
+before = time.process_time()
+try:
+    exec({program!r})
+except SystemExit:
+    pass
+print(time.process_time() - before, file=sys.stderr)"""
     done = subprocess.run([sys.executable, "-c", whole], capture_output=True, text=True, check=True)
     return 1e6 * float(done.stderr.split()[-1])
 

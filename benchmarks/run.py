@@ -6,8 +6,8 @@
     python benchmarks/run.py --short --scale 0.05 --rounds 1 --output build/speed      # to see that it works
 
 Every round runs every client once, in an order drawn from the round's number; ratios are taken within a round. Results
-go to ``RESULTS.md``, ``results/speed.json`` and ``results/speed.svg`` in this folder. Exits 1 where ours or a raw client
-lost a vote, doubled one, or held another number in flight than it was asked to.
+go to ``RESULTS.md``, ``results/speed.json`` and ``results/speed.svg`` in this folder. Exits 1 where ours or a raw
+client lost a vote, doubled one, or held another number in flight than it was asked to.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchmarks.speed.experiments import EXPERIMENTS, Experiment, Step
 from benchmarks.speed.goals import OURS, Results, goals
 from benchmarks.speed.measure import Run, measured
 from benchmarks.speed.profile import profile
-from benchmarks.speed.report import Machine, Record, machine, page
+from benchmarks.speed.report import Record, machine, page
 
 __all__ = ["main"]
 

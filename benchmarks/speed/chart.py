@@ -47,8 +47,8 @@ def chart(values: Mapping[str, float], *, ours: str, raw: tuple[str, ...], title
         return _LEFT + span * math.log(value / low) / math.log(high / low)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
-        f'role="img" aria-label="{escape(title)}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">',
+        f"<title>{escape(title)}</title>",
         f"<style>{_STYLE}</style>",
         f'<text class="title" x="12" y="24">{escape(title)}</text>',
         f'<text class="small" x="12" y="42">{escape(note)}</text>',

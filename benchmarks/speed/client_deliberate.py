@@ -1,8 +1,8 @@
 """Ours, through its public stream: a panel of three over many cases, read as they finish.
 
 ``--option`` takes words: ``native`` (the default), ``litellm``, ``mixed`` (two seats native, one litellm) or
-``scripted`` (no transport) for the path; ``bare`` for no ledger on disk and no log, ``quiet`` for no log (both are on by
-default); ``single`` for one case at a time; ``uvloop`` for that event loop.
+``scripted`` (no transport) for the path; ``bare`` for no ledger on disk and no log, ``quiet`` for no log (both are on
+by default); ``single`` for one case at a time; ``uvloop`` for that event loop.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
     words = set(scenario.option.split(",")) - {""}
     path = next((word for word in words if word in _PATHS), "native")
     seats = tuple(
-        Seat(name=name, judge=Judge(model=model.format(name)))
-        for name, model in zip(JUDGES, _PATHS[path], strict=True)
+        Seat(name=name, judge=Judge(model=model.format(name))) for name, model in zip(JUDGES, _PATHS[path], strict=True)
     )
     panel = Panel(seats=seats, rubric=None, criteria=CRITERIA)
     folder = Path(scenario.folder)

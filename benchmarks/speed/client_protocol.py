@@ -83,7 +83,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
 
     try:
         for _ in range(scenario.in_flight):
-            _, wire = await loop.create_connection(lambda: Wire(head.encode()), where.hostname, where.port)
+            _, wire = await loop.create_connection(lambda: Wire(head.encode()), where.hostname or "", where.port or 80)
             wires.append(wire)
         yield judge
     finally:

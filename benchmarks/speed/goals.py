@@ -164,7 +164,8 @@ def _mixed(results: Results) -> list[Goal]:
 
 def _memory(results: Results) -> list[Goal]:
     short, long = (
-        [run for run in results.of(name, OURS).values() if len(run.client["curve"]) > 1] for name in ("memory", "growth")
+        [run for run in results.of(name, OURS).values() if len(run.client["curve"]) > 1]
+        for name in ("memory", "growth")
     )
     return [
         Goal(

@@ -42,7 +42,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cpu_us(self) -> float:
         """CPU microseconds per vote."""
-        return 1e6 * self.client["cpu_s"] / max(1, self.client["votes"])
+        votes: int = max(1, self.client["votes"])
+        return 1e6 * float(self.client["cpu_s"]) / votes
 
 
 def measured(
@@ -67,9 +68,7 @@ def measured(
         command += ["--in-flight", str(step.in_flight), "--template", str(template), "--option", contender.option]
         command += ["--folder", folder, "--curve", ",".join(map(str, step.curve))]
         try:
-            done = subprocess.run(
-                command, cwd=_TOP, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS
-            )
+            done = subprocess.run(command, cwd=_TOP, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS)
         except subprocess.TimeoutExpired:
             return msgspec.structs.replace(told, error=f"did not finish in {_MOST_SECONDS} s")
         server = _stats(address)

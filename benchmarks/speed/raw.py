@@ -13,6 +13,7 @@ from benchmarks.speed.scenario import BRACKETS, JUDGES, PLACE, Scenario, output_
 
 __all__ = ["asks", "read", "requests"]
 
+
 class _Finding(msgspec.Struct, frozen=True):
     severity: Literal["blocker", "important", "suggestion"]
     dimension: str

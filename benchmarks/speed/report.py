@@ -92,7 +92,9 @@ def _introduction(told: Machine) -> str:
 def _goals(goals: Iterable[Goal]) -> str:
     rows = []
     for goal in goals:
-        limit = f"≤ {goal.most:,g}" if goal.most is not None else f"≥ {goal.least:,g}" if goal.least is not None else "–"
+        limit = (
+            f"≤ {goal.most:,g}" if goal.most is not None else f"≥ {goal.least:,g}" if goal.least is not None else "–"
+        )
         if goal.most is not None and goal.most == goal.least:
             limit = f"= {goal.most:g}"
         word = {True: "met", False: "**missed**", None: "–"}[goal.met]
@@ -109,14 +111,14 @@ def _experiment(experiment: Experiment, results: Results) -> str:
     several = len(experiment.steps) > 1
     rows = []
     for name in dict.fromkeys(run.contender for run in runs):
-        for step in experiment.steps:
-            mine = [run for run in runs if run.contender == name and run.step == step]
+        for at_once in sorted({run.step.in_flight for run in runs}):
+            mine = [run for run in runs if run.contender == name and run.step.in_flight == at_once]
             if mine:
-                label = f"{name}, {step.in_flight}" if several else name
-                rows.append(_row(label, mine, results))
-    rows.sort(key=lambda row: row[0] if several else "")
-    heads = ("client", "votes", "CPU µs a vote", "× aiohttp", "wall s", "peak MB", "imports CPU s")
-    heads += ("in flight / connections", "request bytes", "not agreed")
+                rows.append(_row(f"{name}, {at_once} in flight" if several else name, mine, results))
+    heads = (
+        *("client", "votes", "CPU µs a vote", "× aiohttp", "wall s", "peak MB", "imports CPU s"),
+        *("in flight / connections", "request bytes", "not agreed"),
+    )
     curve = _curves(runs)
     return f"## {experiment.title}\n\n{_table(heads, rows)}{curve}"
 
@@ -151,7 +153,7 @@ def _curves(runs: Sequence[Run]) -> str:
             since = at["votes"] - (before["votes"] if before else 0)
             cpu = 1e6 * (at["cpu_s"] - (before["cpu_s"] if before else 0)) / since
             row = (f"{at['votes']:,}", f"{at['wall_s']:.2f}", f"{at['cpu_s']:.2f}", f"{cpu:.0f}", f"{at['rss_mb']:.1f}")
-            rows.append((str(run.round), *row))
+            rows.append((str(run.round + 1), *row))
             before = at
     if not rows:
         return ""

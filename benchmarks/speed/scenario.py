@@ -29,9 +29,9 @@ __all__ = [
     "BRACKETS",
     "CRITERIA",
     "JUDGES",
-    "SCORES",
     "MARK",
     "PLACE",
+    "SCORES",
     "TASK",
     "Meter",
     "Scenario",
@@ -60,11 +60,11 @@ PLACE = "@OUTPUT@"
 _WARM_UP = 900_000
 """Cases from this number on are judged before anything is counted."""
 
-_WORDS = (
-    "the amount is kept in cents and rounded once at the very end because a sum of rounded parts drifts from the "
-    "rounded sum and a customer who adds up the lines of an invoice would find another total than we refund so every "
-    "share is computed exactly and the remainder goes to the line with the largest fraction and ties go to the first "
-).split()
+_PROSE = """\
+the amount is kept in cents and rounded once at the very end because a sum of rounded parts drifts from the
+rounded sum and a customer who adds up the lines of an invoice would find another total than we refund so every
+share is computed exactly and the remainder goes to the line with the largest fraction and ties go to the first"""
+_WORDS = _PROSE.split()
 _TEXT = " ".join(_WORDS[(7 * place) % len(_WORDS)] for place in range(2_000))
 
 

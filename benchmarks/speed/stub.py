@@ -49,6 +49,10 @@ _FAULTS = ((0.04, "limited"), (0.07, "error"), (0.09, "malformed"), (0.105, "tru
 """Of every hundred first attempts: 4 told to come back, 3 errors, 2 without JSON, 1.5 cut, 1.5 without a reply."""
 
 
+_SLOW = ("malformed", "truncated")
+"""Faults that take as long as a vote."""
+
+
 class Stub:
     """What all connections share: how to answer, and what was seen.
 
@@ -104,19 +108,10 @@ class Stub:
             return self.median_s, _page(200, _shaped(body, judge, SCORES[2], 2))
         number = int(body[at + len(_MARK) : at + len(_MARK) + _DIGITS])
         bracket = vote_of(number, judge)
-        fault = self._fault(number, judge)
-        if fault == "limited":
-            return 0.0, _page(429, b'{"error":{"message":"slow down"}}', b"Retry-After: 0\r\n")
-        if fault == "error":
-            return 0.0, _page(500, b'{"error":{"message":"no"}}')
-        if fault == "closed":
-            return 0.0, None
         delay = self.delay_s(number, judge)
-        if fault == "malformed":
-            return delay, _page(200, _envelope(judge, {"role": "assistant", "content": "I would call it good."}))
-        if fault == "truncated":
-            text = json.dumps(_vote(bracket))[:300]
-            return delay, _page(200, _envelope(judge, {"role": "assistant", "content": text}))
+        fault = self._fault(number, judge)
+        if fault:
+            return delay if fault in _SLOW else 0.0, _failed(fault, judge, bracket)
         self.votes += 1
         self.checksum += mark_of(number, judge, bracket)
         return delay, self._reply(body, judge, bracket)
@@ -230,6 +225,18 @@ def _judge_of(body: bytes) -> str:
     return body[first : body.find(b'"', first)].decode().rpartition("/")[2]
 
 
+def _failed(fault: str, judge: str, bracket: int) -> bytes | None:
+    """The page of a fault; None hangs up."""
+    if fault == "limited":
+        return _page(429, b'{"error":{"message":"slow down"}}', b"Retry-After: 0\r\n")
+    if fault == "error":
+        return _page(500, b'{"error":{"message":"no"}}')
+    if fault == "closed":
+        return None
+    text = "I would call it good." if fault == "malformed" else vote_text(bracket)[:300]
+    return _page(200, _envelope(judge, {"role": "assistant", "content": text}))
+
+
 def vote_text(bracket: int) -> str:
     """What a judge writes that gives a bracket."""
     return json.dumps(_vote(bracket))
@@ -281,7 +288,7 @@ def _shaped(body: bytes, judge: str, score: int, bracket: int) -> bytes:
     return _envelope(judge, {"role": "assistant", "content": said})
 
 
-def _filled(schema: dict[str, Any], score: int, bracket: int, root: dict[str, Any], name: str = "") -> Any:  # noqa: ANN401  JSON
+def _filled(schema: dict[str, Any], score: int, bracket: int, root: dict[str, Any]) -> Any:  # noqa: ANN401  JSON
     """A value that fits a schema, with the vote where it has a place."""
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
@@ -293,7 +300,7 @@ def _filled(schema: dict[str, Any], score: int, bracket: int, root: dict[str, An
         return schema["enum"][0]
     kind = schema.get("type")
     if kind == "object":
-        return {key: _filled(value, score, bracket, root, key) for key, value in schema.get("properties", {}).items()}
+        return {key: _filled(value, score, bracket, root) for key, value in schema.get("properties", {}).items()}
     if kind in {"number", "integer"}:
         most = schema.get("maximum", 10 if kind == "integer" else 1)
         return int(score * most / 100) if kind == "integer" else score * most / 100
@@ -321,8 +328,9 @@ def main(args: list[str]) -> None:
     parser.add_argument("--median-ms", type=float, default=50.0)
     parser.add_argument("--sigma", type=float, default=0.0)
     parser.add_argument("--errors", type=float, default=0.0)
-    uvloop = importlib.import_module("uvloop") if importlib.util.find_spec("uvloop") else None
-    with asyncio.Runner(loop_factory=uvloop and uvloop.new_event_loop) as runner:
+    faster = importlib.util.find_spec("uvloop") is not None
+    loops = importlib.import_module("uvloop").new_event_loop if faster else None
+    with asyncio.Runner(loop_factory=loops) as runner:
         runner.run(_serve(parser.parse_args(args)))
 
 

@@ -1,6 +1,6 @@
 """Writes down the request that ours sends, with a place for the judged text, so that the raw clients send the same.
 
-    python -m benchmarks.speed.template FILE
+python -m benchmarks.speed.template FILE
 """
 
 from __future__ import annotations

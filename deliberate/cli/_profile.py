@@ -11,7 +11,7 @@ import io
 import pstats
 import sysconfig
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -37,7 +37,7 @@ class Share(NamedTuple):
 
 
 @contextmanager
-def profiled(file: Path | None) -> Iterator[None]:
+def profiled(file: Path | None) -> Generator[None]:
     """Profiles what happens inside and writes it to the file, however it ends; None profiles nothing.
 
     A name that ends in ``.txt`` or ``.md`` gets tables to read; any other what ``python -m pstats FILE`` and the

@@ -34,6 +34,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
             response_format=request.response_format,
             temperature=0.1,
             max_tokens=2000,
+            seed=0,
             api_base=scenario.address,
             api_key="none",
         )

@@ -1,4 +1,4 @@
-"""The openai SDK alone: one ``AsyncOpenAI`` client, bounded workers, its replies read as the raw clients read theirs."""
+"""The openai SDK alone: one ``AsyncOpenAI`` client, bounded workers, replies read as the raw clients read theirs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ async def client(scenario: Scenario) -> AsyncIterator[Callable[[Iterable[int], M
                 response_format=request.response_format,
                 temperature=0.1,
                 max_tokens=2000,
+                seed=0,
             )
             return vote_in(reply.choices[0].message.content or "")
 

@@ -11,8 +11,7 @@ from benchmarks.speed.scenario import CRITERIA, JUDGES, Meter, Scenario, bracket
 
 def load() -> dict[str, str]:
     """Imports it, and the model classes it asks through."""
-    import pydantic_evals  # noqa: F401  what importing it costs
-    import pydantic_evals.evaluators
+    import pydantic_evals.evaluators  # noqa: F401  what importing it costs
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: F401  same
 
     return {"pydantic-evals": version("pydantic-evals"), "openai": version("openai")}

@@ -17,8 +17,7 @@ def load() -> dict[str, str]:
     import os
 
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    import verdict
-    import verdict.common.judge
+    import verdict  # noqa: F401  what importing it costs
     from verdict.util import ratelimit
 
     ratelimit.disable()
@@ -48,7 +47,7 @@ def client(scenario: Scenario) -> Iterator[Callable[[Iterable[int], Meter], None
         pipeline = Pipeline("speed") >> Layer([unit(name) for name in JUDGES])
         listed = list(numbers)
         data = [Schema.of(text=output_of(number, size=scenario.size)) for number in listed]
-        found, columns = pipeline.run_from_list(data, max_workers=scenario.in_flight, display=False)
+        found, _ = pipeline.run_from_list(data, max_workers=scenario.in_flight, display=False)
         for number, row in zip(listed, found.to_dict("records"), strict=True):
             for name in JUDGES:
                 column = next(one for one in found.columns if name in one and one.endswith("_score"))
