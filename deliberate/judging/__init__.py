@@ -1,22 +1,28 @@
 """Judge actors: prompt, ask, read.
 
 A post comes in, an answer goes out: ``key`` names the question, ``_prompt`` writes it, ``_ask`` takes it through
-retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all.
+retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all. Names are imported when they are first used.
 """
 
-from deliberate.judging._actors import JudgeActors, UnderWay
-from deliberate.judging._ask import MOST_ATTEMPTS
-from deliberate.judging._fence import SLOT, visible
-from deliberate.judging._limit import Limit
-from deliberate.judging._pace import Pace
-from deliberate.judging._post import post_of
-from deliberate.judging._prompt import digest_of_prompt, request_of
-from deliberate.judging._purse import Purse
-from deliberate.judging._read import finding_key, read
-from deliberate.judging._revised import affecting_form, revision_form, said_in_text
-from deliberate.judging._schema import asked_dimensions, schema_of
-from deliberate.judging._suspect import addresses_judges
-from deliberate.judging.key import key_of, key_of_case
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deliberate.judging._actors import JudgeActors, UnderWay
+    from deliberate.judging._ask import MOST_ATTEMPTS
+    from deliberate.judging._fence import SLOT, visible
+    from deliberate.judging._limit import Limit
+    from deliberate.judging._pace import Pace
+    from deliberate.judging._post import post_of
+    from deliberate.judging._prompt import digest_of_prompt, request_of
+    from deliberate.judging._purse import Purse
+    from deliberate.judging._read import finding_key, read
+    from deliberate.judging._revised import affecting_form, revision_form, said_in_text
+    from deliberate.judging._schema import asked_dimensions, schema_of
+    from deliberate.judging._suspect import addresses_judges
+    from deliberate.judging.key import key_of, key_of_case
 
 __all__ = [
     "MOST_ATTEMPTS",
@@ -41,3 +47,31 @@ __all__ = [
     "schema_of",
     "visible",
 ]
+
+_HOMES = {
+    "deliberate.judging._actors": ("JudgeActors", "UnderWay"),
+    "deliberate.judging._ask": ("MOST_ATTEMPTS",),
+    "deliberate.judging._fence": ("SLOT", "visible"),
+    "deliberate.judging._limit": ("Limit",),
+    "deliberate.judging._pace": ("Pace",),
+    "deliberate.judging._post": ("post_of",),
+    "deliberate.judging._prompt": ("digest_of_prompt", "request_of"),
+    "deliberate.judging._purse": ("Purse",),
+    "deliberate.judging._read": ("finding_key", "read"),
+    "deliberate.judging._revised": ("affecting_form", "revision_form", "said_in_text"),
+    "deliberate.judging._schema": ("asked_dimensions", "schema_of"),
+    "deliberate.judging._suspect": ("addresses_judges",),
+    "deliberate.judging.key": ("key_of", "key_of_case"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

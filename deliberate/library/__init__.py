@@ -2,22 +2,29 @@
 
 ``Library`` finds them by name in all sources, in their rank. Rules for whoever edits this room: what is read here is
 data, never code; every fault names file, line, column, key, what was expected and the nearest known; a dialect's words
-end here, in explicit parameters. pydantic and ruamel are for this room alone.
+end here, in explicit parameters. pydantic and ruamel are for this room alone,
+and names are imported when they are first used: whoever has no document pays for neither.
 """
 
-from deliberate.library._effects import write_effects
-from deliberate.library._examples import Example, read_examples
-from deliberate.library._library import Library
-from deliberate.library._lint import Remark, lint
-from deliberate.library._places import SOURCES, bundled, home_folder
-from deliberate.library._select import Effect, Surroundings, select
-from deliberate.library._write import add_rubric, draft, migrate, reweighed, write_rubric
-from deliberate.library.agents import Card, judge_of, read_card
-from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec
-from deliberate.library.panels import read_panel
-from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
-from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
-from deliberate.library.suites import LoadedSuite, read_suite
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deliberate.library._effects import write_effects
+    from deliberate.library._examples import Example, read_examples
+    from deliberate.library._library import Library
+    from deliberate.library._lint import Remark, lint
+    from deliberate.library._places import SOURCES, bundled, home_folder
+    from deliberate.library._select import Effect, Surroundings, select
+    from deliberate.library._write import add_rubric, draft, migrate, reweighed, write_rubric
+    from deliberate.library.agents import Card, judge_of, read_card
+    from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec
+    from deliberate.library.panels import read_panel
+    from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
+    from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
+    from deliberate.library.suites import LoadedSuite, read_suite
 
 __all__ = [
     "APPROVED",
@@ -55,3 +62,31 @@ __all__ = [
     "write_effects",
     "write_rubric",
 ]
+
+_HOMES = {
+    "deliberate.library._effects": ("write_effects",),
+    "deliberate.library._examples": ("Example", "read_examples"),
+    "deliberate.library._library": ("Library",),
+    "deliberate.library._lint": ("Remark", "lint"),
+    "deliberate.library._places": ("SOURCES", "bundled", "home_folder"),
+    "deliberate.library._select": ("Effect", "Surroundings", "select"),
+    "deliberate.library._write": ("add_rubric", "draft", "migrate", "reweighed", "write_rubric"),
+    "deliberate.library.agents": ("Card", "judge_of", "read_card"),
+    "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec", "suite_judge"),
+    "deliberate.library.panels": ("read_panel",),
+    "deliberate.library.plans": ("LoadedPlan", "plan_schema", "read_plan"),
+    "deliberate.library.rubrics": ("APPROVED", "NotAnEvaluator", "pinned_name", "read_rubric", "read_source"),
+    "deliberate.library.suites": ("LoadedSuite", "read_suite"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
