@@ -19,13 +19,15 @@ import math
 import signal
 import sys
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from statistics import NormalDist
 from typing import Any
 from zlib import crc32
 
 from benchmarks.speed.scenario import BRACKETS, MARK, SCORES, mark_of, vote_of
 
-__all__ = ["Stub", "main", "vote_text"]
+__all__ = ["Stub", "listening", "main", "vote_text"]
 
 _MARK = MARK.encode()
 _DIGITS = 6
@@ -309,16 +311,26 @@ def _filled(schema: dict[str, Any], score: int, bracket: int, root: dict[str, An
     return {"boolean": bracket > 1, "array": []}.get(str(kind))
 
 
-async def _serve(args: argparse.Namespace) -> None:
-    stub = Stub(median_s=args.median_ms / 1000, sigma=args.sigma, errors=args.errors)
+@asynccontextmanager
+async def listening(stub: Stub, *, port: int = 0, stop: asyncio.Event | None = None) -> AsyncGenerator[str]:
+    """The address of a stub that serves in this event loop; ``stop`` is set by ``POST /stop``."""
     loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    loop.add_signal_handler(signal.SIGTERM, stop.set)
-    server = await loop.create_server(lambda: Connection(stub, stop=stop), "127.0.0.1", args.port, backlog=1024)
+    told = stop or asyncio.Event()
+    server = await loop.create_server(lambda: Connection(stub, stop=told), "127.0.0.1", port, backlog=1024)
     host, port = server.sockets[0].getsockname()[:2]
-    print(f"http://{host}:{port}/v1", flush=True)
-    await stop.wait()
-    server.close()
+    try:
+        yield f"http://{host}:{port}/v1"
+    finally:
+        server.close()
+
+
+async def _serve(args: argparse.Namespace) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    stub = Stub(median_s=args.median_ms / 1000, sigma=args.sigma, errors=args.errors)
+    async with listening(stub, port=args.port, stop=stop) as address:
+        print(address, flush=True)
+        await stop.wait()
 
 
 def main(args: list[str]) -> None:
