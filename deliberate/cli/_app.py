@@ -55,13 +55,21 @@ app = typer.Typer(
 )
 
 
+_MANY = ("_compare", "_probe", "_run", "_suite")
+"""The verbs that may ask thousands of times."""
+
+
 def _call(ctx: typer.Context, module: str, function: str) -> None:
     """Runs a verb with its flags, as they were declared."""
     try:
         from deliberate.cli._exits import wait_for  # noqa: PLC0415  only a verb that runs needs it
 
         profile = ctx.params.pop("profile", None)
-        wait_for(lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params), profile=profile)
+        wait_for(
+            lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params),
+            profile=profile,
+            many=module in _MANY,
+        )
     except KeyboardInterrupt:  # while it was imported
         sys.stderr.write(TOO_EARLY)
         sys.exit(130)

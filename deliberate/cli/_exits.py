@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import tempfile
@@ -20,12 +21,13 @@ from deliberate.judging import visible
 __all__ = ["say", "stop", "wait_for"]
 
 
-def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None) -> NoReturn:
+def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None, many: bool = False) -> NoReturn:
     """Runs a verb to its end and exits with the code it gives.
 
     Args:
         work: The verb.
         profile: Where to write what its time went to; None = nowhere.
+        many: Whether it asks about many cases: uvloop is then used, where it is installed.
 
     A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; a report
     that cannot be written exits 5, for its verdict stands and all that is missing is the file; Ctrl-C exits 130 after
@@ -34,7 +36,7 @@ def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None)
     code = EXIT["crash"]
     try:
         with _profiled(profile):
-            code = anyio.run(_waited, work)
+            code = anyio.run(_waited, work, backend_options=_faster() if many else {})
         sys.stdout.flush()
     except ConfigError as error:
         code = stop("usage", str(error))
@@ -61,6 +63,11 @@ def _profiled(file: Path | None) -> AbstractContextManager[None]:
     from deliberate.cli._profile import profiled  # noqa: PLC0415  only where it is asked for
 
     return profiled(file)
+
+
+def _faster() -> dict[str, bool]:
+    """uvloop takes longer to import than it saves on a few cases."""
+    return {"use_uvloop": sys.platform != "win32" and importlib.util.find_spec("uvloop") is not None}
 
 
 async def _waited(work: Callable[[], Awaitable[int]]) -> int:
