@@ -18,6 +18,7 @@ import json
 import math
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -76,6 +77,7 @@ class Stub:
         """Begins to count; connections that are open count as one each."""
         self.requests = self.in_flight = self.peak = self.checksum = self.votes = self.bytes_in = self.unknown = 0
         self.connections = self.connected
+        self._began = time.process_time()
         self.faults: Counter[str] = Counter()
         self.tried: set[tuple[int, str]] = set()
 
@@ -88,6 +90,7 @@ class Stub:
             "connections": self.connections,
             "checksum": self.checksum,
             "request_bytes": round(self.bytes_in / self.requests) if self.requests else 0,
+            "cpu_us": round(1e6 * (time.process_time() - self._began) / self.requests, 1) if self.requests else 0,
             "faults": dict(self.faults),
             "unknown": self.unknown,
         }
@@ -124,7 +127,8 @@ class Stub:
         self.tried.add((number, judge))
         share = crc32(f"fault {number} {judge}".encode()) / 2**32 * (0.12 / self.errors)
         name = next((name for up_to, name in _FAULTS if share < up_to), "")
-        self.faults[name] += bool(name)
+        if name:
+            self.faults[name] += 1
         return name
 
     def _reply(self, body: bytes, judge: str, bracket: int) -> bytes:
