@@ -116,7 +116,7 @@ def _experiment(experiment: Experiment, results: Results) -> str:
             if mine:
                 rows.append(_row(f"{name}, {at_once} in flight" if several else name, mine, results))
     heads = (
-        *("client", "votes", "CPU µs a vote", "× aiohttp", "wall s", "peak MB", "imports CPU s"),
+        *("client", "votes", "requests", "CPU µs a vote", "× aiohttp", "wall s", "peak MB", "imports CPU s"),
         *("in flight / connections", "request bytes", "not agreed"),
     )
     curve = _curves(runs)
@@ -126,7 +126,7 @@ def _experiment(experiment: Experiment, results: Results) -> str:
 def _row(label: str, runs: Sequence[Run], results: Results) -> tuple[str, ...]:
     done = [run for run in runs if not run.error]
     if not done:
-        return (label, "–", "–", "–", "–", "–", "–", "–", "–", runs[0].error)
+        return (label, "–", "–", "–", "–", "–", "–", "–", "–", "–", runs[0].error)
     first = done[0]
     ratios = results.ratios(first.experiment, first.contender, "aiohttp")
     wrong = "; ".join(dict.fromkeys(what for run in runs for what in (*run.wrong, run.error) if what))
@@ -134,6 +134,7 @@ def _row(label: str, runs: Sequence[Run], results: Results) -> tuple[str, ...]:
     return (
         label,
         f"{first.client['votes']:,}",
+        f"{first.server['requests']:,}",
         _spread([run.cpu_us for run in done]),
         _spread(ratios) if ratios else "–",
         _spread([run.client["wall_s"] for run in done]),
