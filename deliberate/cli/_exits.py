@@ -66,7 +66,7 @@ def _profiled(file: Path | None) -> AbstractContextManager[None]:
 
 
 def _faster() -> dict[str, bool]:
-    """uvloop takes longer to import than it saves on a few cases."""
+    """Whether uvloop is there; it takes longer to import than it saves on a few cases."""
     return {"use_uvloop": sys.platform != "win32" and importlib.util.find_spec("uvloop") is not None}
 
 
