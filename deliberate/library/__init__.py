@@ -72,7 +72,7 @@ _HOMES = {
     "deliberate.library._select": ("Effect", "Surroundings", "select"),
     "deliberate.library._write": ("add_rubric", "draft", "migrate", "reweighed", "write_rubric"),
     "deliberate.library.agents": ("Card", "judge_of", "read_card"),
-    "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec", "suite_judge"),
+    "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec"),
     "deliberate.library.panels": ("read_panel",),
     "deliberate.library.plans": ("LoadedPlan", "plan_schema", "read_plan"),
     "deliberate.library.rubrics": ("APPROVED", "NotAnEvaluator", "pinned_name", "read_rubric", "read_source"),
