@@ -102,7 +102,11 @@ def ask(
         float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
     ] = None,
     baseline: BaselineFlag = None,
-    max_drop: MaxDropFlag = 0.0,
+    max_drop: RequireCalibrationFlag = Annotated[
+    bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
+]
+MaxDropFlag = 0.0,
+    require_calibration: RequireCalibrationFlag = False,
     max_cost: MaxCostFlag = None,
     deadline: DeadlineFlag = None,
     in_flight: InFlightFlag = None,
@@ -152,6 +156,7 @@ def run(
     min_agreement: Annotated[float | None, typer.Option(help="Gate: least ordinal alpha.", min=-1, max=1)] = None,
     baseline: BaselineFlag = None,
     max_drop: MaxDropFlag = 0.0,
+    require_calibration: RequireCalibrationFlag = False,
     max_cost: MaxCostFlag = None,
     deadline: DeadlineFlag = None,
     case_seconds: Annotated[float | None, typer.Option(help="Most seconds one case may take.", min=0)] = None,

@@ -65,6 +65,7 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         library=library,
         api_base=addresses(asked.api_base),
         exclusive=True,
+        require_calibration=asked.require_calibration,
         on_event=heard,
         **limits_of({} if loaded is None else loaded.plan.limits),
     )

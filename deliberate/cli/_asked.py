@@ -83,6 +83,7 @@ class Asked(Record, frozen=True, kw_only=True):
     dry_run: bool
     out: list[Path] | None
     github: bool = False
+    require_calibration: bool = False
     as_json: bool
 
 

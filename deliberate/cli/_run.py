@@ -138,6 +138,7 @@ class _Running:
             api_base=addresses(asked.api_base),
             exclusive=True,
             source=self._name(),
+            require_calibration=asked.require_calibration,
             on_event=self._heard,
             **self._limits,
         )

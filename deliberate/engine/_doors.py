@@ -8,11 +8,12 @@ from pathlib import Path
 
 import anyio
 
+from deliberate.engine._calibrated import CalibratedJudges
 from deliberate.engine._providers import Providers
 from deliberate.engine._settings import settings_of
 from deliberate.judging import JudgeActors, Purse
 from deliberate.ledger import Ledger, default_path, open_ledger
-from deliberate.library import Library
+from deliberate.library import Calibrated, Library, read_calibrations
 from deliberate.providers._base import Provider
 from deliberate.providers.recorded import Recorded
 from deliberate.runtime import Runtime, Steps, task_group
@@ -39,15 +40,17 @@ class Opening(Record, frozen=True, kw_only=True):
     given: Mapping[str, Provider]
     library: Library
     api_base: Mapping[str, str]
+    require_calibration: bool = False
 
 
 class Doors(Record, frozen=True, kw_only=True):
-    """What is there only while the session is open."""
+    """What is there only while the session is open; ``calibrated`` is None where no calibration is required."""
 
     runtime: Runtime
     ledger: Ledger
     providers: Providers
     judges: JudgeActors
+    calibrated: tuple[Calibrated, ...] | None = None
 
 
 @asynccontextmanager
@@ -66,6 +69,7 @@ async def open_doors(
         ConfigError: Something the operator said is wrong.
         LedgerError: The ledger cannot be used. On leaving: something could not be written.
     """
+    calibrated = read_calibrations(opening.library.home) if opening.require_calibration else None
     async with open_ledger(opening.ledger_path, fresh=fresh) as ledger:
         providers = await _providers(opening)
         try:
@@ -84,7 +88,7 @@ async def open_doors(
                 )
                 seconds = opening.deadline_seconds
                 runtime = Runtime(
-                    judges=judges,
+                    judges=judges if calibrated is None else CalibratedJudges(judges, calibrated),
                     ledger=ledger,
                     library=opening.library,
                     sandbox=opening.sandbox,
@@ -95,7 +99,9 @@ async def open_doors(
                     ends=None if seconds is None else anyio.current_time() + seconds,
                 )
                 try:
-                    yield Doors(runtime=runtime, ledger=ledger, providers=providers, judges=judges)
+                    yield Doors(
+                        runtime=runtime, ledger=ledger, providers=providers, judges=judges, calibrated=calibrated
+                    )
                 finally:
                     judges.close()
         finally:

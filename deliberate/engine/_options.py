@@ -35,4 +35,5 @@ class SessionOptions(TypedDict, total=False):
     env: Mapping[str, str] | None
     exclusive: bool
     source: str
+    require_calibration: bool
     on_event: Callable[[Event], None] | None

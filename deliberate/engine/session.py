@@ -19,6 +19,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from deliberate.engine._calibrated import refuse_uncalibrated
 from deliberate.engine._doors import Doors, Opening, ledger_path, open_doors
 from deliberate.engine._evaluated import could_go_on, digested, evaluated, is_incomplete
 from deliberate.engine._identity import identity_of
@@ -71,6 +72,8 @@ class Session:
         exclusive: Whether to refuse to run beside another process that executes the same plan.
         source: What whoever repeats a run repeats, such as the path of its plan and of its cases. A run of many
             cases goes on with what the last one of its source asked, and never mixes what changed meanwhile.
+        require_calibration: Whether only judges count that were measured against people by the rubric they judge by,
+            at the version of the model that answers.
         on_event: Told of everything that happens.
 
     Attributes:
@@ -103,6 +106,7 @@ class Session:
         env: Mapping[str, str] | None = None,
         exclusive: bool = False,
         source: str = "",
+        require_calibration: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self._env = dict(os.environ if env is None else env)
@@ -129,6 +133,7 @@ class Session:
             given=dict(providers or {}),
             library=self._library,
             api_base=dict(api_base or {}),
+            require_calibration=require_calibration,
         )
         self.ledger_path = self._opening.ledger_path
         self._stack = AsyncExitStack()
@@ -345,6 +350,9 @@ class Session:
         await make_ready(
             evaluator, runtime=self._opened.runtime, library=self._library, opened=self._opened.providers.of
         )
+        if self._opened.calibrated is not None:
+            panels = panels_of(evaluator, runtime=self._opened.runtime)
+            refuse_uncalibrated(panels, self._opened.calibrated, rubric=self._library.rubric)
         return evaluator
 
     def _default(self) -> Panel:

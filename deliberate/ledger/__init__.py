@@ -9,10 +9,11 @@ written. Read ``_ledger``, ``_writer`` and ``_rows`` in this order.
 from deliberate.ledger._audit import verify
 from deliberate.ledger._ledger import Ledger, default_path, open_ledger
 from deliberate.ledger._reader import Reader, read_ledger
-from deliberate.ledger._records import Audit, Run, RunStatus, Step
+from deliberate.ledger._records import Audit, Label, Run, RunStatus, Step
 
 __all__ = [
     "Audit",
+    "Label",
     "Ledger",
     "Reader",
     "Run",

@@ -25,6 +25,7 @@ from deliberate.ledger._chain import Anchor, anchor_path, read_anchor, write_anc
 from deliberate.ledger._errors import explained
 from deliberate.ledger._lock import RunLock
 from deliberate.ledger._reader import Reader
+from deliberate.ledger._records import Label
 from deliberate.ledger._rows import Rows
 from deliberate.ledger._schema import MEMORY, connect, connect_reader, now
 from deliberate.ledger._writer import Writer
@@ -116,6 +117,14 @@ class Ledger:
         own = self._own(key)
         self._writer.expected.discard(hash(own))
         self._writer.add(partial(self._rows.place, self._begun(run), path, own, absent))
+
+    def label(self, label: Label) -> None:
+        """Queues what a person says of a case, in place of what the same person said of it before.
+
+        Raises:
+            LedgerError: Nothing can be written any more.
+        """
+        self._writer.add(partial(self._rows.label, label))
 
     async def committed(self) -> None:
         """Waits until everything queued so far is on disk.

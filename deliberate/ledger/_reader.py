@@ -14,7 +14,7 @@ from anyio import CancelScope, CapacityLimiter, to_thread
 
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.ledger._errors import explained
-from deliberate.ledger._records import Run, Step
+from deliberate.ledger._records import Label, Run, Step
 from deliberate.ledger._schema import connect_reader
 from deliberate.types import Absent, Attempt, Key, Usage
 
@@ -38,6 +38,7 @@ _HELD = """SELECT count(*) FROM run_step r JOIN step s ON s.key = r.key
 _SPENT = """SELECT count(*), sum(json_extract(usage, '$.tokens_in')), sum(json_extract(usage, '$.tokens_out')),
     sum(cost_usd), coalesce(sum(cost_usd IS NULL), 0)
     FROM attempt WHERE key IN (SELECT key FROM run_step WHERE run = ?)"""
+_LABELS = "SELECT case_digest, rater, bracket, score, reason, at FROM label ORDER BY case_digest, rater, rowid"
 _RUN = "SELECT run, plan_digest, config, status, started_at, ended_at FROM run"
 
 
@@ -108,6 +109,10 @@ class Reader:
     async def results(self, run: str, *, after: str = "", most: int = 1000) -> tuple[Step, ...]:
         """The steps of a run that hold the result of a case, ``most`` at a time (as ``steps``)."""
         return await self.steps(run, kinds=RESULTS, after=after, most=most)
+
+    async def labels(self) -> tuple[Label, ...]:
+        """What people say of cases, by case and person."""
+        return tuple(Label(**dict(zip(Label.__struct_fields__, row, strict=True))) for row in await self._all(_LABELS))
 
     async def attempts(self, key: Key) -> tuple[Attempt, ...]:
         """Every attempt under a key, in the order they ended; in a fresh ledger those of its own, if there are any."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from deliberate.types import Absent, Key, Param, Record
 
-__all__ = ["Audit", "Run", "RunStatus", "Step"]
+__all__ = ["Audit", "Label", "Run", "RunStatus", "Step"]
 
 RunStatus = Literal["running", "ok", "incomplete", "interrupted"]
 """``running`` is what a killed run says too: whoever asks whether it lives tries to begin it."""
@@ -35,6 +35,20 @@ class Step(Record, frozen=True, kw_only=True):
     kind: str = ""
     body: bytes | None = None
     absent: Absent | None = None
+
+
+class Label(Record, frozen=True, kw_only=True):
+    """What a person says of a case: a bracket, 0 Poor to 3 Excellent, and a score 0–100 where there is one.
+
+    ``at`` is when, UTC, ISO 8601; "" when it is put: now.
+    """
+
+    case_digest: str
+    rater: str
+    bracket: int
+    score: float | None = None
+    reason: str = ""
+    at: str = ""
 
 
 class Audit(Record, frozen=True, kw_only=True):

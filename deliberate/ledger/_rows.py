@@ -15,6 +15,7 @@ from contextlib import suppress
 import msgspec
 
 from deliberate.ledger._chain import START, Anchor, link
+from deliberate.ledger._records import Label
 from deliberate.ledger._schema import meta, now
 from deliberate.types import Absent, Attempt
 
@@ -124,6 +125,15 @@ class Rows:
         """Appends a blob, unless it is there."""
         self.connection.execute("INSERT OR IGNORE INTO blob(digest, body) VALUES (?, ?)", (digest, body))
         self._landing.append((self.blobs, digest))
+
+    def label(self, label: Label) -> None:
+        """Sets what a person says of a case; the last word of a person about a case stands."""
+        of = (_text(label.case_digest), _text(label.rater))
+        self.connection.execute("DELETE FROM label WHERE case_digest = ? AND rater = ?", of)
+        self.connection.execute(
+            "INSERT INTO label(case_digest, rater, bracket, score, reason, at) VALUES (?, ?, ?, ?, ?, ?)",
+            (*of, label.bracket, label.score, _text(label.reason), label.at or now()),
+        )
 
     def begin(self, plan_digest: str, config: bytes, *, go_on: bool, told: list[str]) -> None:
         """Begins a run, or goes on with the last one of that plan if it did not end well; its id is put on ``told``."""

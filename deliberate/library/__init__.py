@@ -12,6 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from deliberate.library._calibrations import (
+        Calibrated,
+        judge_digest,
+        read_calibrations,
+        version_of,
+        why_not,
+        write_calibrations,
+    )
     from deliberate.library._effects import write_effects
     from deliberate.library._examples import Example, read_examples
     from deliberate.library._library import Library
@@ -30,6 +38,7 @@ __all__ = [
     "APPROVED",
     "KAPSO",
     "SOURCES",
+    "Calibrated",
     "Card",
     "Effect",
     "Example",
@@ -44,12 +53,14 @@ __all__ = [
     "codebolt_part",
     "draft",
     "home_folder",
+    "judge_digest",
     "judge_of",
     "kapso_spec",
     "lint",
     "migrate",
     "pinned_name",
     "plan_schema",
+    "read_calibrations",
     "read_card",
     "read_examples",
     "read_panel",
@@ -59,11 +70,22 @@ __all__ = [
     "read_suite",
     "reweighed",
     "select",
+    "version_of",
+    "why_not",
+    "write_calibrations",
     "write_effects",
     "write_rubric",
 ]
 
 _HOMES = {
+    "deliberate.library._calibrations": (
+        "Calibrated",
+        "judge_digest",
+        "read_calibrations",
+        "version_of",
+        "why_not",
+        "write_calibrations",
+    ),
     "deliberate.library._effects": ("write_effects",),
     "deliberate.library._examples": ("Example", "read_examples"),
     "deliberate.library._library": ("Library",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from deliberate.errors import ConfigError, MissingExtra
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Ints = NDArray[np.intp]
 
-__all__ = ["Choice", "chosen", "need_stats", "table_from", "winners"]
+__all__ = ["Choice", "chosen", "need_stats", "rows_from", "table_from", "winners"]
 
 Choice = Literal["plurality", "median", "mean"]
 _TIED = 1e-9
@@ -47,6 +47,11 @@ def table_from(items: Sequence[Sequence[float | None]], *, where: str) -> Array:
         )
     rows = [[math.nan if one is None else float(one) for one in row] for row in items]
     return np.array(rows, dtype=np.float64).reshape(len(rows), next(iter(widths), 0))
+
+
+def rows_from(table: Array) -> Sequence[Sequence[float | None]]:
+    """A table as statistics take it: an array serves."""
+    return cast("Sequence[Sequence[float | None]]", table)
 
 
 def winners(votes: Array, levels: int, *, weights: Sequence[float] | None = None) -> Array:

@@ -11,6 +11,7 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from deliberate.judging import visible
 from deliberate.studies._plots import plots
+from deliberate.studies._sections import sections
 from deliberate.studies._study import Study
 from deliberate.studies._tables import tables_of
 
@@ -49,6 +50,12 @@ figure{margin:1.5rem 0;overflow-x:auto}svg{max-width:100%;height:auto}small{colo
 ({{ number(one.apart.low) }} to {{ number(one.apart.high) }}){% if not one.told %}: cannot be told
 apart{% if one.needed %}; about {{ one.needed }} items would tell{% endif %}{% endif %}</li>
 {% endfor %}</ul>
+{% for one in sections %}<h2>{{ one.title }}</h2>
+{% for said in one.said %}<p>{{ said }}</p>
+{% endfor %}{% if one.rows %}<table><thead><tr>{% for head in one.heads %}<th>{{ head }}</th>{% endfor %}</tr></thead>
+<tbody>{% for row in one.rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>
+{% endfor %}</tbody></table>{% endif %}
+{% endfor %}
 {% if strata %}<h2>When people are sure, and when they are not</h2>
 <table><thead><tr><th>exact</th>
 {% for one in strata[0].strata %}<th>{{ one.certainty }} (n {{ one.n }})</th>{% endfor %}</tr></thead><tbody>
@@ -77,6 +84,7 @@ def page(study: Study, *, title: str = "Which judges to trust") -> str:
         title=title,
         fragment=fragment(study),
         plots=plots(study),
+        sections=sections(study),
         strata=[row for row in study.rows if row.strata],
         number=_number,
     )

@@ -5,12 +5,31 @@ from __future__ import annotations
 from typing import Literal
 
 from deliberate.errors import UnknownName
+from deliberate.studies._weights import Weights
+from deliberate.studies.abstention import Threshold
+from deliberate.studies.advice import Advice
+from deliberate.studies.alt_test import AltTest
+from deliberate.studies.anchors import Anchored
+from deliberate.studies.ppi import Corrected
 from deliberate.studies.reliability import Reliability
 from deliberate.types import Record
 
-__all__ = ["Conduct", "Difference", "Disagreement", "Estimate", "RaterRow", "Stratum", "Study", "Weights"]
-
-Weights = Literal["none", "linear", "quadratic"]
+__all__ = [
+    "Conduct",
+    "Consensual",
+    "Difference",
+    "Disagreement",
+    "Estimate",
+    "Further",
+    "LengthBin",
+    "Rate",
+    "RaterRow",
+    "Rates",
+    "StandIn",
+    "Stratum",
+    "Study",
+    "Weights",
+]
 
 
 class Estimate(Record, frozen=True, kw_only=True):
@@ -53,6 +72,14 @@ class Stratum(Record, frozen=True, kw_only=True):
     exact: float | None
 
 
+class LengthBin(Record, frozen=True, kw_only=True):
+    """Items whose outputs are about as long: the median length, and the mean of vote − gold in labels."""
+
+    length: float
+    n: int
+    bias: float
+
+
 class RaterRow(Record, frozen=True, kw_only=True):
     """One line of the tables.
 
@@ -74,6 +101,7 @@ class RaterRow(Record, frozen=True, kw_only=True):
     inside: bool | None = None
     conduct: Conduct | None = None
     strata: tuple[Stratum, ...] = ()
+    lengths: tuple[LengthBin, ...] = ()
     confusion: tuple[tuple[int, ...], ...] = ()
 
 
@@ -99,6 +127,68 @@ class Disagreement(Record, frozen=True, kw_only=True):
     votes: tuple[tuple[str, str], ...]
 
 
+class StandIn(Record, frozen=True, kw_only=True):
+    """Whether a judge may stand in for a person, by the Alternative Annotator Test."""
+
+    judge: str
+    test: AltTest
+
+
+class Rate(Record, frozen=True, kw_only=True):
+    """A rate measured by one judge, or the panel, and put right by the labels of people."""
+
+    rater: str
+    found: Corrected
+
+
+class Rates(Record, frozen=True, kw_only=True):
+    """Rates of all judges.
+
+    Attributes:
+        of: What is measured: the label from which on an item passes, or ``mean``, the mean position of labels from 0.
+        rows: The panel, then the judges by name.
+        left_out: Raters for whom it could not be done, each with the reason.
+    """
+
+    of: str
+    rows: tuple[Rate, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+class Consensual(Record, frozen=True, kw_only=True):
+    """What Dawid and Skene's model makes of the votes.
+
+    Attributes:
+        form: ``full`` or ``one_coin``.
+        prior: Share of each label.
+        accuracy: How often it takes each judge to be right, 0–1, in the order of ``judges``.
+        right: Share of items with a label of people on which it says the same; ``plurality``: the plurality's.
+    """
+
+    form: str
+    judges: tuple[str, ...]
+    prior: tuple[float, ...]
+    accuracy: tuple[float, ...]
+    right: float | None
+    plurality: float | None
+    n: int
+    iterations: int
+    converged: bool
+    warning: str
+
+
+class Further(Record, frozen=True, kw_only=True):
+    """What was asked for besides agreement; None and () were not asked for."""
+
+    panels: Advice | None = None
+    panel_cost: Literal["$/100", "calls"] = "calls"
+    stand_in: tuple[StandIn, ...] = ()
+    rates: Rates | None = None
+    abstention: Threshold | None = None
+    anchors: Anchored | None = None
+    consensus: tuple[Consensual, ...] = ()
+
+
 class Study(Record, frozen=True, kw_only=True):
     """Judges held against people, and against each other.
 
@@ -106,6 +196,7 @@ class Study(Record, frozen=True, kw_only=True):
         rows: People left out one at a time (if two or more label an item), the panel, judges by kappa, the floor.
         matrix: Kappa of every two of ``raters``; None where undefined.
         answer: What to do, in two or three sentences.
+        further: What was asked for besides.
     """
 
     n: int
@@ -129,6 +220,7 @@ class Study(Record, frozen=True, kw_only=True):
     ties: str
     notes: tuple[str, ...]
     answer: str
+    further: Further = Further()
 
     def __getitem__(self, name: str) -> RaterRow:
         """The row of a judge.

@@ -13,9 +13,10 @@ import textwrap
 from collections.abc import Sequence
 
 from deliberate.judging import visible
+from deliberate.studies._sections import Section, sections
 from deliberate.studies._study import Estimate, RaterRow, Study
 
-__all__ = ["as_csv", "markdown", "tables_of", "text"]
+__all__ = ["as_csv", "markdown", "section_text", "tables_of", "text"]
 
 _WIDTH = 79
 _MOST_ITEMS = 8
@@ -39,6 +40,7 @@ def text(study: Study) -> str:
         _matrix(study),
         _panel(study),
         _items(study),
+        *(section_text(one) for one in sections(study)),
         _small(study),
         _labeled("ANSWER", study.answer),
     ]
@@ -59,12 +61,27 @@ def tables_of(study: Study) -> tuple[tuple[tuple[str, ...], list[tuple[str, ...]
 def markdown(study: Study) -> str:
     """The tables as Markdown; names are shown and do nothing."""
     made = [f"**{_escaped(study.answer)}**"]
-    for heads, rows in tables_of(study):
-        lines = ["| " + " | ".join(heads) + " |", "|" + "|".join(["---", *["---:"] * (len(heads) - 1)]) + "|"]
-        lines += ["| " + " | ".join((_escaped(row[0]), *row[1:])) + " |" for row in rows]
-        made.append("\n".join(lines))
+    made += [_table_markdown(heads, rows) for heads, rows in tables_of(study)]
+    made += [part for one in sections(study) for part in _section_markdown(one)]
     made.append("\n".join(f"- {_escaped(note)}" for note in _notes(study)))
     return "\n\n".join(made) + "\n"
+
+
+def _table_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|" + "|".join(["---", *["---:"] * (len(heads) - 1)]) + "|"]
+    lines += ["| " + " | ".join((_escaped(row[0]), *row[1:])) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _section_markdown(one: Section) -> list[str]:
+    made = [f"## {_escaped(one.title)}", *(_escaped(said) for said in one.said)]
+    return [*made, _table_markdown(one.heads, one.rows)] if one.rows else made
+
+
+def section_text(one: Section) -> str:
+    """A section of at most 79 columns."""
+    made = "\n".join(_wrapped(said) for said in (one.title, *one.said))
+    return f"{made}\n\n{_table(one.heads, one.rows)}" if one.rows else made
 
 
 def as_csv(study: Study) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deliberate.agreement.cohen_kappa import cohen_kappa
 from deliberate.errors import ConfigError
 from deliberate.studies._arrays import Choice, chosen, need_stats, table_from
-from deliberate.studies._study import Weights
+from deliberate.studies._weights import Weights
 from deliberate.types import Record
 
 if TYPE_CHECKING:

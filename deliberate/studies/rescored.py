@@ -1,0 +1,91 @@
+"""Anchors scored again over time, as the ledger has them: every vote of a judge on a case that people have labeled.
+
+A vote that was read back is the same vote: it counts once, when it was cast. ``--fresh`` asks anew, and counts again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from deliberate.gates import verdicts_of
+from deliberate.ledger import Reader, Run
+from deliberate.library import judge_digest
+from deliberate.studies.drift import Scored
+from deliberate.types import Evaluation, Key
+
+__all__ = ["Judging", "rescored"]
+
+
+class Judging(NamedTuple):
+    """A judge by a rubric: model, digest of the judge, name and digest of the rubric."""
+
+    judge: str
+    judge_digest: str
+    rubric: str
+    rubric_digest: str
+
+
+async def rescored(reader: Reader, wanted: Mapping[str, int]) -> dict[Judging, tuple[Scored, ...]]:
+    """Votes on anchors by judge and rubric, in the order they were cast.
+
+    Args:
+        reader: Of a ledger.
+        wanted: What people say, 0 Poor to 3 Excellent, by digest of the case, or by the start of one (8 signs or more).
+
+    Raises:
+        LedgerError: The ledger cannot be read.
+    """
+    found: dict[Judging, dict[Key, Scored]] = {}
+    for run in reversed(await reader.runs()):
+        stored = await _stored(reader, run)
+        after = ""
+        while steps := await reader.results(run.run, after=after):
+            for step in steps:
+                if step.kind == "Evaluation":
+                    await _of(
+                        msgspec.json.decode(step.body or b"", type=Evaluation), reader, run, stored, wanted, found
+                    )
+            after = steps[-1].path
+    return {of: tuple(sorted(votes.values(), key=lambda one: one.at)) for of, votes in found.items()}
+
+
+async def _of(
+    evaluation: Evaluation,
+    reader: Reader,
+    run: Run,
+    stored: Mapping[Key, Key],
+    wanted: Mapping[str, int],
+    found: dict[Judging, dict[Key, Scored]],
+) -> None:
+    for verdict in verdicts_of(evaluation):
+        label = _label(verdict.digests["case"], wanted)
+        for vote in verdict.votes if label is not None else ():
+            judge, answer = vote.seat.judge, vote.answer
+            if vote.ballot is None or judge.human:
+                continue
+            rubric = (verdict.panel.rubric or "").partition("@")[0]
+            of = Judging(judge.model, judge_digest(judge), rubric, verdict.digests.get("rubric", ""))
+            key = stored.get(answer.key, answer.key)
+            if key in found.setdefault(of, {}):
+                continue
+            attempts = await reader.attempts(key)
+            at = attempts[-1].at if attempts else run.started_at
+            right = float(vote.ballot.bracket == label)
+            found[of][key] = Scored(at=at, version=answer.model, right=right)
+
+
+def _label(case: str, wanted: Mapping[str, int]) -> int | None:
+    return next((label for item, label in wanted.items() if len(item) >= 8 and case.startswith(item)), None)  # noqa: PLR2004  as names are cut
+
+
+async def _stored(reader: Reader, run: Run) -> dict[Key, Key]:
+    """The keys of a run's answers, each under its content key: what was asked anew stands under a key of its own."""
+    found: dict[Key, Key] = {}
+    after = ""
+    while steps := await reader.steps(run.run, kinds=("Answer",), after=after):
+        found.update((Key(step.key.partition("@")[0]), step.key) for step in steps)
+        after = steps[-1].path
+    return found
