@@ -102,10 +102,7 @@ def ask(
         float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
     ] = None,
     baseline: BaselineFlag = None,
-    max_drop: RequireCalibrationFlag = Annotated[
-    bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
-]
-MaxDropFlag = 0.0,
+    max_drop: MaxDropFlag = 0.0,
     require_calibration: RequireCalibrationFlag = False,
     max_cost: MaxCostFlag = None,
     deadline: DeadlineFlag = None,
@@ -127,6 +124,9 @@ MaxDropFlag = 0.0,
 ) -> None:
     """Puts one output before a panel or a plan."""
     _call(ctx, "_ask", "ask")
+RequireCalibrationFlag = Annotated[
+    bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
+]
 
 
 @app.command()
@@ -232,11 +232,25 @@ def compare(
     max_cost: MaxCostFlag = None,
     replay: ReplayFlag = None,
     api_base: ApiBaseFlag = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="How many calls; nothing is asked.")] = False,
+    dry_run: DryRunFlag = False,
     panels: Annotated[bool, typer.Option("--panels", help="Which panels are worth their cost.")] = False,
     stand_in: Annotated[
         str | None, typer.Option(help="Alternative Annotator Test; people are: expert, skilled, crowd.", metavar="WHO")
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="A pass rate put right by people's labels: the least label that passes, or mean."),
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option(help="From which share of votes on errors are at most this, 0-1.", min=0, max=1)
+    ] = None,
+    anchors: Annotated[bool, typer.Option("--anchors", help="What weights from people's labels change.")] = False,
+    dawid_skene: Annotated[
+        bool, typer.Option("--dawid-skene", help="What votes alone say is right; a report, with its warning.")
+    ] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Keep what was found, for --require-calibration.")
+    ] = False,
     scale: Annotated[
         str | None, typer.Option(help="brackets, ordinal:0..3, binary or pairwise; else told from the votes.")
     ] = None,
@@ -428,6 +442,21 @@ def labels_queue(
     _call(ctx, "_labels", "queue")
 
 
+@labels.command("import")
+def labels_import(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="Labels of people: .jsonl, .csv, .parquet.", metavar="FILE")],
+    item: Annotated[str, typer.Option(help="Column of cases: digests, or their start.", metavar="COLUMN")] = "item",
+    rater: Annotated[str, typer.Option(help="Column of people.", metavar="COLUMN")] = "rater",
+    vote: Annotated[str, typer.Option(help="Column of brackets.", metavar="COLUMN")] = "vote",
+    score: Annotated[str, typer.Option(help="Column of scores 0-100.", metavar="COLUMN")] = "score",
+    reason: Annotated[str, typer.Option(help="Column of reasons.", metavar="COLUMN")] = "reason",
+    ledger: LedgerFlag = None,
+) -> None:
+    """Puts what people say of judged cases into the ledger, for compare and drift."""
+    _call(ctx, "_import", "import_labels")
+
+
 @labels.command("vote")
 def labels_vote(
     ctx: typer.Context,
@@ -598,6 +627,26 @@ def judge_ping(
 ) -> None:
     """Asks a judge one easy question, and shows its reply, raw and read."""
     _call(ctx, "_ping", "ping")
+
+
+@judge.command("drift")
+def judge_drift(
+    ctx: typer.Context,
+    labels: Annotated[
+        Path | None, typer.Argument(help="What people said, JSONL: item (a case's digest), vote.", metavar="[LABELS]")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--judge", help="Of this model alone.", metavar="MODEL")] = None,
+    promised: Annotated[
+        float | None, typer.Option(help="Share right when it was accepted, 0-1; else its calibration's.", min=0, max=1)
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="How much below is borne.", min=0, max=1)] = 0.05,
+    false_alarms: Annotated[float, typer.Option(help="Chance of any false alarm.", min=0, max=1)] = 0.05,
+    ledger: LedgerFlag = None,
+    out: Annotated[list[Path] | None, typer.Option("-o", help="Write the report: .html .json.", metavar="FILE")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Says whether a judge has changed, from anchors scored again over time."""
+    _call(ctx, "_drift", "drift_of_judges")
 
 
 @judge.command("new")

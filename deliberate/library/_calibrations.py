@@ -27,7 +27,7 @@ class Calibrated(Record, frozen=True, kw_only=True):
         version: The model that answered, in the provider's words.
         n: Items with its vote and a label of people.
         kappa: Against people, with its 95 % interval; None: undefined.
-        weights: Of kappa.
+        weights: Of kappa. ``exact``: share of items with the same label as people, 0–1.
         base_rates: Share of each label among people's, 0–1.
         at: When it was measured: UTC, ISO 8601.
     """
@@ -42,6 +42,7 @@ class Calibrated(Record, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     weights: str
+    exact: float | None
     base_rates: Mapping[str, float]
     at: str
 

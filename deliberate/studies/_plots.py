@@ -1,28 +1,33 @@
 """Pictures of a study, each titled by the question it answers: SVG without script, and one Vega-Lite specification.
 
-Every text passes through ``_t``. Nothing is said by color alone: cells carry their number, points their name.
+Every text passes through ``text_of``. Nothing is said by color alone: cells carry their number, points their name.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 
-from deliberate.judging import visible
 from deliberate.studies._study import RaterRow, Study
+from deliberate.studies._svg import label, line, svg, text_of
 
 __all__ = ["plots", "vega_lite"]
 
-_FONT = 'font-family="system-ui, sans-serif" font-size="12"'
 _MOST_RATERS = 40
 _MOST_CONFUSIONS = 9
-_LONGEST = 34
 
 
 def plots(study: Study) -> list[str]:
     """All pictures the votes allow, as SVG."""
-    made = [_kappas(study), _bias(study), _heatmap(study), _confusions(study), _curve(study), _pareto(study)]
+    made = [
+        _kappas(study),
+        _bias(study),
+        _lengths(study),
+        _heatmap(study),
+        _confusions(study),
+        _curve(study),
+        _pareto(study),
+    ]
     return [one for one in made if one]
 
 
@@ -62,31 +67,6 @@ def vega_lite(study: Study) -> dict[str, object]:
 _KAPPA_TITLE = "Which judge agrees with people as well as people do with each other?"
 
 
-def _t(said: str, most: int = _LONGEST) -> str:
-    """Text from outside, harmless and short enough for a picture; tables hold it whole."""
-    clean = " ".join(visible(said).split())
-    return escape(clean if len(clean) <= most else f"{clean[: most - 1]}…")
-
-
-def _svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
-    width = max(width, 8.2 * len(title) + 24)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'role="img" aria-label="{escape(title, quote=True)}" {_FONT}>'
-        f'<rect width="100%" height="100%" fill="#fff"/>'
-        f'<text x="10" y="20" font-size="14" font-weight="bold">{escape(title)}</text>' + "".join(parts) + "</svg>"
-    )
-
-
-def _label(x: float, y: float, said: str, *, anchor: str = "start", most: int = _LONGEST) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="#222">{_t(said, most)}</text>'
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, color: str = "#bbb", *, dash: str = "") -> str:
-    style = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}"{style}/>'
-
-
 def _ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Round numbers across a range."""
     raw = max(1e-9, (high - low) / count)
@@ -109,21 +89,21 @@ def _bars(title: str, rows: Sequence[RaterRow], spans: Sequence[tuple[float, flo
     parts: list[str] = []
     for tick in _ticks(low, high):
         parts += [
-            _line(x(tick), top, x(tick), bottom, "#ddd"),
-            _label(x(tick), bottom + 16, f"{tick:g}", anchor="middle"),
+            line(x(tick), top, x(tick), bottom, "#ddd"),
+            label(x(tick), bottom + 16, f"{tick:g}", anchor="middle"),
         ]
-    parts.append(_line(x(0), top, x(0), bottom, "#555"))
+    parts.append(line(x(0), top, x(0), bottom, "#555"))
     for at, (row, span) in enumerate(zip(rows, spans, strict=True)):
         y = top + 22 * at + 11
         color = {"human": "#1b7837", "floor": "#888", "panel": "#762a83", "judge": "#2166ac"}[row.kind]
-        parts += [_label(left - 8, y + 4, row.name, anchor="end"), _line(x(span[0]), y, x(span[2]), y, color)]
+        parts += [label(left - 8, y + 4, row.name, anchor="end"), line(x(span[0]), y, x(span[2]), y, color)]
         parts.append(
             f'<circle cx="{x(span[1]):.1f}" cy="{y:.1f}" r="4" fill="{color}">'
-            f"<title>{_t(row.name, 200)}: {span[1]:.3f}</title></circle>"
+            f"<title>{text_of(row.name, 200)}: {span[1]:.3f}</title></circle>"
         )
-        parts.append(_label(left + width + 14, y + 4, f"{span[1]:.2f}"))
-    parts.append(_label(left + width / 2, bottom + 34, unit, anchor="middle", most=80))
-    return _svg(title, left + width + 70, bottom + 44, parts)
+        parts.append(label(left + width + 14, y + 4, f"{span[1]:.2f}"))
+    parts.append(label(left + width / 2, bottom + 34, unit, anchor="middle", most=80))
+    return svg(title, left + width + 70, bottom + 44, parts)
 
 
 def _kappas(study: Study) -> str:
@@ -148,6 +128,57 @@ def _bias(study: Study) -> str:
     rows.sort(key=lambda row: -(row.bias or 0.0))
     spans = [(min(0.0, row.bias or 0.0), row.bias or 0.0, max(0.0, row.bias or 0.0)) for row in rows]
     return _bars("Which judge is lenient?", rows, spans, "mean of vote − people's label, in labels; above 0 is lenient")
+
+
+_COLORS = ("#2166ac", "#b2182b", "#1b7837", "#762a83", "#b35806", "#01665e", "#555555", "#c51b7d")
+
+
+def _lengths(study: Study) -> str:
+    """Bias of each judge by how long the output is, a line a judge, named where it ends."""
+    rows = [row for row in study.judges if row.lengths][: len(_COLORS)]
+    if not rows:
+        return ""
+    left, top, width, height = 70.0, 40.0, 420.0, 240.0
+    count = len(rows[0].lengths)
+    every = [one.bias for row in rows for one in row.lengths]
+    low, high = min(0.0, *every), max(0.0, *every)
+    room = (high - low) or 1.0
+
+    def at(number: int, bias: float) -> tuple[float, float]:
+        return left + number / max(1, count - 1) * width, top + (high - bias) / room * height
+
+    parts: list[str] = []
+    for tick in _ticks(low, high):
+        _, y = at(0, tick)
+        shade = "#555" if not tick else "#ddd"
+        parts += [line(left, y, left + width, y, shade), label(left - 6, y + 4, f"{tick:+g}", anchor="end")]
+    for number, one in enumerate(rows[0].lengths):
+        x, _ = at(number, 0)
+        parts.append(label(x, top + height + 18, f"{one.length:g}", anchor="middle"))
+    ends = sorted((at(count - 1, row.lengths[-1].bias)[1], place) for place, row in enumerate(rows))
+    heights: dict[int, float] = {}
+    last = -math.inf
+    for y, place in ends:  # names that would lie on each other move down
+        last = heights[place] = max(y, last + 14)
+    for place, row in enumerate(rows):
+        color = _COLORS[place]
+        points = [at(number, one.bias) for number, one in enumerate(row.lengths)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points]
+        x, y = points[-1]
+        parts += [
+            line(x, y, x + 12, heights[place], color),
+            label(x + 16, heights[place] + 4, f"{place + 1} {row.name}"),
+        ]
+    note = "median length of the output (as many items in each group)"
+    parts.append(label(left + width / 2, top + height + 36, note, anchor="middle", most=80))
+    more = len([row for row in study.judges if row.lengths]) - len(rows)
+    if more:
+        parts.append(label(left, top + height + 54, f"{more} more judges are in the JSON", most=60))
+    bottom = max(top + height, last) + (62 if more else 46)
+    title = "Which judge prefers longer outputs? (mean of vote − people's label)"
+    return svg(title, left + width + 260, bottom, parts)
 
 
 def _shade(value: float | None) -> tuple[str, str]:
@@ -183,15 +214,16 @@ def _heatmap(study: Study) -> str:
     parts: list[str] = []
     for row, one in enumerate(order):
         y = top + row * size
-        parts.append(_label(left - 8, y + size / 2 + 4, f"{study.raters[one]}  {row + 1}", anchor="end", most=38))
-        parts.append(_label(left + row * size + size / 2, top - 6, str(row + 1), anchor="middle"))
+        parts.append(label(left - 8, y + size / 2 + 4, f"{study.raters[one]}  {row + 1}", anchor="end", most=38))
+        parts.append(label(left + row * size + size / 2, top - 6, str(row + 1), anchor="middle"))
         for column, other in enumerate(order):
             value = study.matrix[one][other]
             fill, ink = _shade(value)
             x = left + column * size
             parts.append(
                 f'<rect x="{x:.0f}" y="{y:.0f}" width="{size - 1}" height="{size - 1}" fill="{fill}"><title>'
-                f"{_t(study.raters[one], 80)} and {_t(study.raters[other], 80)}: {_said(value)}</title></rect>"
+                f"{text_of(study.raters[one], 80)} and {text_of(study.raters[other], 80)}: {_said(value)}"
+                "</title></rect>"
             )
             if one != other:
                 parts.append(
@@ -200,8 +232,8 @@ def _heatmap(study: Study) -> str:
                 )
     more = len(study.raters) - len(order)
     if more:
-        parts.append(_label(left, top + size * len(order) + 18, f"{more} more raters are in the JSON", most=60))
-    return _svg(
+        parts.append(label(left, top + size * len(order) + 18, f"{more} more raters are in the JSON", most=60))
+    return svg(
         "Who agrees with whom?", left + size * len(order) + 20, top + size * len(order) + (30 if more else 12), parts
     )
 
@@ -220,11 +252,11 @@ def _confusions(study: Study) -> str:
     parts: list[str] = []
     for at, row in enumerate(rows):
         x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (high + 14)
-        parts.append(_label(x0, y0 + 10, row.name, most=38))
-        most = max(1, *(count for line in row.confusion for count in line))
-        for r, line in enumerate(row.confusion):
-            parts.append(_label(x0 + 32, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=5))
-            for c, count in enumerate(line):
+        parts.append(label(x0, y0 + 10, row.name, most=38))
+        most = max(1, *(count for each in row.confusion for count in each))
+        for r, each in enumerate(row.confusion):
+            parts.append(label(x0 + 32, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=5))
+            for c, count in enumerate(each):
                 x, y = x0 + 36 + c * cell, y0 + 24 + r * cell
                 fill, ink = _shade(count / most)
                 parts.append(
@@ -235,13 +267,13 @@ def _confusions(study: Study) -> str:
                         f'<text x="{x + cell / 2:.1f}" y="{y + cell / 2 + 3:.1f}" text-anchor="middle" '
                         f'font-size="{8 if cell < 24 else 10}" fill="{ink}">{count}</text>'  # noqa: PLR2004
                     )
-        for c, label in enumerate(study.labels):
+        for c, said in enumerate(study.labels):
             parts.append(
-                _label(x0 + 36 + c * cell + cell / 2, y0 + 24 + size * cell + 13, label, anchor="middle", most=5)
+                label(x0 + 36 + c * cell + cell / 2, y0 + 24 + size * cell + 13, said, anchor="middle", most=5)
             )
     lines = -(-len(rows) // across)
     title = "Where do judges differ from people? (rows: people, columns: votes)"
-    return _svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (high + 14), parts)
+    return svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (high + 14), parts)
 
 
 def _curve(study: Study) -> str:
@@ -253,27 +285,27 @@ def _curve(study: Study) -> str:
     def at(x: float, y: float) -> tuple[float, float]:
         return left + x * side, top + (1 - y) * side
 
-    parts = [_line(*at(0, 0), *at(1, 1), "#999", dash="4 4")]
+    parts = [line(*at(0, 0), *at(1, 1), "#999", dash="4 4")]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = at(tick, tick)
-        parts += [_line(x, top, x, top + side, "#eee"), _line(left, y, left + side, y, "#eee")]
+        parts += [line(x, top, x, top + side, "#eee"), line(left, y, left + side, y, "#eee")]
         parts += [
-            _label(x, top + side + 16, f"{tick:g}", anchor="middle"),
-            _label(left - 6, y + 4, f"{tick:g}", anchor="end"),
+            label(x, top + side + 16, f"{tick:g}", anchor="middle"),
+            label(left - 6, y + 4, f"{tick:g}", anchor="end"),
         ]
     points = [at(one.confidence, one.right) for one in found.bins]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     parts.append(f'<polyline points="{path}" fill="none" stroke="#2166ac" stroke-width="2"/>')
     for (x, y), one in zip(points, found.bins, strict=True):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>')
-        parts.append(_label(x + 6, y + (14 if one.right > one.confidence else -6), f"n {one.n}"))
+        parts.append(label(x + 6, y + (14 if one.right > one.confidence else -6), f"n {one.n}"))
     parts.append(
-        _label(left + side / 2, top + side + 34, "share of votes for the panel's label", anchor="middle", most=60)
+        label(left + side / 2, top + side + 34, "share of votes for the panel's label", anchor="middle", most=60)
     )
-    parts.append(_label(left + side + 60, top + 20, f"calibration error {found.error:.3f}", most=60))
-    parts.append(_label(left + side + 60, top + 38, "up: how often that label is right", most=60))
-    parts.append(_label(left + side + 60, top + 56, "dashed: share means what it says", most=60))
-    return _svg("Does a unanimous panel mean a right one?", left + side + 300, top + side + 44, parts)
+    parts.append(label(left + side + 60, top + 20, f"calibration error {found.error:.3f}", most=60))
+    parts.append(label(left + side + 60, top + 38, "up: how often that label is right", most=60))
+    parts.append(label(left + side + 60, top + 56, "dashed: share means what it says", most=60))
+    return svg("Does a unanimous panel mean a right one?", left + side + 300, top + side + 44, parts)
 
 
 def _pareto(study: Study) -> str:
@@ -301,16 +333,16 @@ def _pareto(study: Study) -> str:
             front.append((cost, kappa, name))
             best = kappa
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(cost, kappa) for cost, kappa, _ in front))
-    parts = [_line(left, top + height, left + width, top + height), _line(left, top, left, top + height)]
+    parts = [line(left, top + height, left + width, top + height), line(left, top, left, top + height)]
     parts.append(f'<polyline points="{path}" fill="none" stroke="#1b7837" stroke-dasharray="4 3"/>')
     for cost, kappa, name in known:
         x, y = at(cost, kappa)
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>{_label(x + 6, y - 6, name)}')
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>{label(x + 6, y - 6, name)}')
     parts += [
-        _label(left - 6, top + 4, f"{high:.2f}", anchor="end"),
-        _label(left - 6, top + height, f"{low:.2f}", anchor="end"),
+        label(left - 6, top + 4, f"{high:.2f}", anchor="end"),
+        label(left - 6, top + height, f"{low:.2f}", anchor="end"),
     ]
-    parts.append(_label(left + width, top + height + 16, f"${most:.2f} for 100 votes", anchor="end"))
-    return _svg(
+    parts.append(label(left + width, top + height + 16, f"${most:.2f} for 100 votes", anchor="end"))
+    return svg(
         "What does agreement cost? (dashed: nothing cheaper is better)", left + width + 180, top + height + 30, parts
     )

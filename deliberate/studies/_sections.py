@@ -38,9 +38,9 @@ def sections(study: Study) -> tuple[Section, ...]:
 def _panels(found: Advice, of: Further) -> Section:
     said = (
         (
-            f"{found.tried} panels and rules tried on {found.n} items, in {found.folds} folds: kappa is of items the panel "
-            "was not chosen on; seen, of those it was chosen on, which flatters it. A panel is listed only where no "
-            "cheaper one agrees better."
+            f"{found.tried} panels and rules tried on {found.n} items, in {found.folds} folds: kappa is of items the "
+            "panel was not chosen on; seen, of those it was chosen on, which flatters it. A panel is listed only where "
+            "no cheaper one agrees better."
         ),
     )
 
@@ -57,9 +57,9 @@ def _stand_in(found: tuple[StandIn, ...]) -> Section:
     test = found[0].test
     said = [
         (
-            f"Epsilon {test.epsilon:g}: how much worse than a person a judge may be, as it is cheaper. It may stand in for "
-            "people where it wins against at least half of them (one-sided t-tests, Benjamini-Yekutieli at level "
-            f"{test.q:g}); advantage is how often it is at least as near to the other people as a person is."
+            f"Epsilon {test.epsilon:g}: how much worse than a person a judge may be, as it is cheaper. It may "
+            "stand in for people where it wins against at least half of them (one-sided t-tests, Benjamini-Yekutieli "
+            f"at level {test.q:g}); advantage is how often it is at least as near to the other people as a person is."
         ),
     ]
     if test.left_out:
@@ -79,8 +79,8 @@ def _rates(found: Rates) -> Section:
     said = [
         (
             f"{what}. Raw is the judge's word on all items; corrected adds what {first.n} labels of people say of its "
-            f"errors (prediction-powered, PPI++; {first.confidence:.0%} interval); people is those labels alone. Weight is "
-            "how far the judge is relied on, 0 to 1. Labels must be of items drawn at random."
+            f"errors (prediction-powered, PPI++; {first.confidence:.0%} interval); people is those labels alone. "
+            "Weight is how far the judge is relied on, 0 to 1. Labels must be of items drawn at random."
         ),
         *(f"Left out: {name} ({why})." for name, why in found.left_out),
     ]
@@ -109,8 +109,8 @@ def _abstention(found: Threshold) -> Section:
     title = "From which share of votes on may the panel decide alone?"
     promise = f"at most {found.target:.0%} wrong, with probability {1 - found.delta:.0%}"
     if found.threshold is None:
-        said = f"From none: {promise} cannot be promised on {found.n} labeled items. {found.reason[:1].upper()}{found.reason[1:]}."
-        return Section(title, (said,))
+        reason = f"{found.reason[:1].upper()}{found.reason[1:]}."
+        return Section(title, (f"From none: {promise} cannot be promised on {found.n} labeled items. {reason}",))
     said = (
         f"From {found.threshold:.3g} on: {promise}. That keeps {found.coverage:.0%} of {found.n} labeled items "
         f"({found.kept}), of which {found.risk or 0:.1%} are wrong (upper bound {found.bound or 0:.1%}, "

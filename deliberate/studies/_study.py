@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from deliberate.errors import UnknownName
@@ -232,6 +233,12 @@ class Study(Record, frozen=True, kw_only=True):
         if found is None:
             raise UnknownName("judge", name, [row.name for row in self.rows])
         return found
+
+    @property
+    def base_rates(self) -> Mapping[str, float]:
+        """Share of each label among people's, 0–1, on the items a judge voted on too."""
+        counts = [sum(line) for line in next((row.confusion for row in self.judges), ())]
+        return {label: n / sum(counts) for label, n in zip(self.labels, counts, strict=True)} if any(counts) else {}
 
     @property
     def judges(self) -> tuple[RaterRow, ...]:

@@ -5,7 +5,7 @@ A vote that was read back is the same vote: it counts once, when it was cast. ``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from deliberate.gates import verdicts_of
 from deliberate.ledger import Reader, Run
 from deliberate.library import judge_digest
 from deliberate.studies.drift import Scored
-from deliberate.types import Evaluation, Key
+from deliberate.types import Answer, Evaluation, Key
 
 __all__ = ["Judging", "rescored"]
 
@@ -44,37 +44,28 @@ async def rescored(reader: Reader, wanted: Mapping[str, int]) -> dict[Judging, t
         after = ""
         while steps := await reader.results(run.run, after=after):
             for step in steps:
-                if step.kind == "Evaluation":
-                    await _of(
-                        msgspec.json.decode(step.body or b"", type=Evaluation), reader, run, stored, wanted, found
-                    )
+                said = msgspec.json.decode(step.body or b"", type=Evaluation) if step.kind == "Evaluation" else None
+                for of, answer, right in () if said is None else _votes(said, wanted):
+                    key = stored.get(answer.key, answer.key)
+                    votes = found.setdefault(of, {})
+                    if key not in votes:
+                        attempts = await reader.attempts(key)
+                        at = attempts[-1].at if attempts else run.started_at
+                        votes[key] = Scored(at=at, version=answer.model, right=right)
             after = steps[-1].path
     return {of: tuple(sorted(votes.values(), key=lambda one: one.at)) for of, votes in found.items()}
 
 
-async def _of(
-    evaluation: Evaluation,
-    reader: Reader,
-    run: Run,
-    stored: Mapping[Key, Key],
-    wanted: Mapping[str, int],
-    found: dict[Judging, dict[Key, Scored]],
-) -> None:
+def _votes(evaluation: Evaluation, wanted: Mapping[str, int]) -> Iterator[tuple[Judging, Answer, float]]:
+    """Votes of judges on anchors, and whether each says what people say."""
     for verdict in verdicts_of(evaluation):
         label = _label(verdict.digests["case"], wanted)
         for vote in verdict.votes if label is not None else ():
-            judge, answer = vote.seat.judge, vote.answer
-            if vote.ballot is None or judge.human:
-                continue
-            rubric = (verdict.panel.rubric or "").partition("@")[0]
-            of = Judging(judge.model, judge_digest(judge), rubric, verdict.digests.get("rubric", ""))
-            key = stored.get(answer.key, answer.key)
-            if key in found.setdefault(of, {}):
-                continue
-            attempts = await reader.attempts(key)
-            at = attempts[-1].at if attempts else run.started_at
-            right = float(vote.ballot.bracket == label)
-            found[of][key] = Scored(at=at, version=answer.model, right=right)
+            judge = vote.seat.judge
+            if vote.ballot is not None and not judge.human:
+                rubric = (verdict.panel.rubric or "").partition("@")[0]
+                of = Judging(judge.model, judge_digest(judge), rubric, verdict.digests.get("rubric", ""))
+                yield of, vote.answer, float(vote.ballot.bracket == label)
 
 
 def _label(case: str, wanted: Mapping[str, int]) -> int | None:

@@ -166,7 +166,7 @@ def test_names_from_outside_do_nothing_in_any_form(tmp_path: Path) -> None:
 def test_pictures_are_titled_by_questions(study: Study) -> None:
     made = plots(study)
     titles = re.findall(r'font-weight="bold">([^<]*)<', "".join(made))
-    assert len(made) == len(titles) == 6
+    assert len(made) == len(titles) == 7
     assert all("?" in title for title in titles)
     assert [ET.fromstring(one).tag for one in made] == ["{http://www.w3.org/2000/svg}svg"] * 6  # noqa: S314  as above
     assert vega_lite(study)["$schema"]
