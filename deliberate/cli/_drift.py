@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from deliberate.errors import ConfigError
 from deliberate.ledger import Reader, default_path, read_ledger
 from deliberate.library import Calibrated, Library, read_calibrations
 from deliberate.studies._drifting import Drifting, drift_page, drift_text
-from deliberate.studies.drift import drift
+from deliberate.studies.drift import Scored, drift
 from deliberate.studies.rescored import Judging, rescored
 from deliberate.studies.votes import rows_in
 from deliberate.types import Bracket, bracket_named, bracket_of
@@ -38,12 +38,42 @@ async def drift_of_judges(
     as_json: bool,
 ) -> int:
     """Bets on every judge by every rubric that it is worse than promised; prints and writes what came of it."""
-    for path in out or []:
-        if path.suffix not in _FORMS:
-            raise ConfigError(f"unknown ending {path.suffix!r}", where=f"-o {path}", expected=", ".join(_FORMS))
+    wrong = next((path for path in out or [] if path.suffix not in _FORMS), None)
+    if wrong is not None:
+        raise ConfigError(f"unknown ending {wrong.suffix!r}", where=f"-o {wrong}", expected=", ".join(_FORMS))
     place = Path(ledger or default_path(os.environ))
     if not place.exists():
         raise ConfigError("there is no ledger yet", where=str(place), hint="deliberate ask makes one")
+    scored = await _scored(place, labels)
+    known = read_calibrations(Library(workspace=Path.cwd()).home)
+    reports: list[Drifting] = []
+    for of, votes in scored.items():
+        share = _promise(of, known) if promised is None else promised
+        if share is None:
+            say(f"{of.judge}, rubric {of.rubric}: nothing was promised (--promised, or compare --calibrate)")
+        elif name in (None, of.judge):
+            report = drift(votes, promised=share, tolerance=tolerance, false_alarms=false_alarms)
+            reports.append(Drifting(judge=of.judge, rubric=of.rubric, drift=report, scored=votes))
+    if not reports:
+        what = "no judge has a promise to be held to" if scored else "no vote of a judge on any anchor"
+        raise ConfigError(what, where=str(place), hint="ask about the anchors with --fresh, and give --promised")
+    _say(reports, out or (), as_json=as_json)
+    return 0
+
+
+def _say(reports: Sequence[Drifting], out: Sequence[Path], *, as_json: bool) -> None:
+    for path in out:
+        write_whole(path, drift_page(reports) if path.suffix == ".html" else _json(reports))
+    if as_json:
+        print_json({"judges": reports})
+        return
+    for one in reports:
+        print_lines(*drift_text(one))
+        sys.stdout.write("\n")
+
+
+async def _scored(place: Path, labels: Path | None) -> Mapping[Judging, tuple[Scored, ...]]:
+    """Votes on anchors: on those of a file, else on those the ledger has labels of."""
     async with read_ledger(place) as reader:
         wanted = _said(labels) if labels is not None else await _known(reader)
         if not wanted:
@@ -51,30 +81,7 @@ async def drift_of_judges(
             raise ConfigError(
                 "no anchors", where="judge drift", expected=expected, hint="deliberate labels import FILE"
             )
-        found = await rescored(reader, wanted)
-    known = read_calibrations(Library(workspace=Path.cwd()).home)
-    reports: list[Drifting] = []
-    for of, scored in found.items():
-        share = _promise(of, known) if promised is None else promised
-        if name not in (None, of.judge):
-            continue
-        if share is None:
-            say(f"{of.judge}, rubric {of.rubric}: nothing was promised (--promised, or compare --calibrate)")
-            continue
-        report = drift(scored, promised=share, tolerance=tolerance, false_alarms=false_alarms)
-        reports.append(Drifting(judge=of.judge, rubric=of.rubric, drift=report, scored=tuple(scored)))
-    if not reports:
-        what = "no judge has a promise to be held to" if found else f"no vote on any of {len(wanted)} anchors"
-        raise ConfigError(what, where=str(place), hint="ask about the anchors with --fresh, and give --promised")
-    for path in out or []:
-        write_whole(path, drift_page(reports) if path.suffix == ".html" else _json(reports))
-    if as_json:
-        print_json({"judges": reports})
-    else:
-        for one in reports:
-            print_lines(*drift_text(one))
-            sys.stdout.write("\n")
-    return 0
+        return await rescored(reader, wanted)
 
 
 def _json(reports: Sequence[Drifting]) -> str:

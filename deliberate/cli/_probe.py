@@ -10,7 +10,7 @@ from deliberate.cli._table import print_json, print_lines, print_rows
 from deliberate.engine import Session
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.studies.live import cases_in
-from deliberate.studies.probe import EDITS, Probed, Robustness, probe
+from deliberate.studies.probe import PROBES, Probed, Robustness, calls_of, probe
 
 __all__ = ["probe_judges"]
 
@@ -31,12 +31,12 @@ async def probe_judges(
     """Probes every judge, and prints what moved it."""
     if not judge:
         raise ConfigError("nobody to probe", where="--judge", expected="a model")
-    names = tuple(only or EDITS)
+    names = tuple(only or PROBES)
     for name in names:
-        if name not in EDITS:
-            raise UnknownName("probe", name, EDITS, where="--only")
+        if name not in PROBES:
+            raise UnknownName("probe", name, PROBES, where="--only")
     cases = cases_in(items)
-    calls = len(judge) * len(cases) * (2 + sum(name != "repeat" for name in names))
+    calls = len(judge) * calls_of(len(cases), names)
     say(f"{len(cases)} outputs × {len(names)} probes × {len(judge)} judges: {calls} calls")
     if dry_run:
         return 0

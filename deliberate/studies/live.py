@@ -25,6 +25,8 @@ __all__ = ["ask_judges", "cases_in", "compare"]
 def cases_in(path: Path, *, columns: Columns | None = None) -> dict[str, Case]:
     """The outputs of a file, by item: columns ``output``, ``task`` and ``reference`` beside those of votes.
 
+    A column ``other``, a second output of the same task, goes into the context of the case, for ``probe``.
+
     Args:
         path: JSONL, CSV or Parquet; the first row of an item that has an output counts.
         columns: What the column of items is called.
@@ -47,6 +49,7 @@ def cases_in(path: Path, *, columns: Columns | None = None) -> dict[str, Case]:
                     output=output,
                     task=str(row.get("task") or ""),
                     reference=None if reference is None else str(reference),
+                    context={"other": str(row["other"])} if row.get("other") else {},
                 )
     lacking = next((item for item in seen if item not in found), None)
     if lacking is not None or not found:

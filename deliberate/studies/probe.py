@@ -1,9 +1,9 @@
 """What moves a judge that should not: edits of the user's own outputs that leave their worth as it was.
 
 Each probe changes an output without making it better, and asks again; ``repeat`` changes nothing, and is the noise the
-others are read against. ``empty`` takes everything away: a judge that does not call that Poor reads nothing. Judges
-here see one output at a time, so there is no order of two to swap; ``compare`` counts that where votes were cast in
-both orders.
+others are read against. ``empty`` takes everything away: a judge that does not call that Poor reads nothing. ``order``
+shows two outputs of a task together, in both orders, and asks which is the better: a judge that goes by what it reads
+names the same one twice. The second output is the item's ``other``, else the first half of the output itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from deliberate.gates import verdicts_of
 from deliberate.studies.abstention import clopper_pearson
 from deliberate.types import Ballot, Bracket, Case, Judge, Panel, Record
 
-__all__ = ["EDITS", "Probed", "Robustness", "probe"]
+__all__ = ["EDITS", "ORDER", "OTHER", "PROBES", "Probed", "Robustness", "calls_of", "probe"]
 
 _PADDING = (
     "\n\nTo sum up, the points made above should be seen in their context, and each of them deserves to be considered "
@@ -39,14 +39,30 @@ EDITS: Mapping[str, Callable[[str], str]] = {
 }
 """What is done to an output, by probe."""
 
+ORDER = "order"
+"""The probe that swaps two outputs."""
+
+OTHER = "other"
+"""Where in the context of a case the second output stands."""
+
+PROBES: tuple[str, ...] = (ORDER, *EDITS)
+"""All probes."""
+
+_MIDDLE = 50.0
+_PAIR = (
+    "Two answers to the task are shown, A and B. Judge whether answer A is better than answer B: excellent if A is "
+    "clearly better, good if A is somewhat better, fair if B is somewhat better, poor if B is clearly better."
+)
+
 
 class Probed(Record, frozen=True, kw_only=True):
     """One probe of one judge.
 
     Attributes:
         n: Outputs with a vote before and after; ``unread``: those without one of the two.
-        moved: Share whose bracket changed, 0–1; of ``empty``: share not called Poor. ``low``, ``high``: its interval.
-        shift: Mean change of score, −100 to 100; above 0: the edit was rewarded.
+        moved: Share whose bracket changed, 0–1; of ``empty``: share not called Poor; of ``order``: share of pairs of
+            which the better one changed with the order. ``low``, ``high``: its interval.
+        shift: Mean change of score, −100 to 100; above 0: the edit was rewarded; of ``order``: what was shown first.
     """
 
     probe: str
@@ -87,7 +103,7 @@ async def probe(
         cases: The user's own outputs.
         session: An open one; votes it already holds are read back, not asked again.
         rubric: How to judge.
-        probes: Some of ``EDITS``; () = all.
+        probes: Some of ``PROBES``; () = all.
 
     Raises:
         ConfigError: No cases, an unknown probe, or a judge that cannot be asked; nothing was spent.
@@ -99,14 +115,20 @@ async def probe(
     kept = list(cases)
     if not kept:
         raise ConfigError("no outputs to probe with", where="cases", expected="at least one")
-    unknown = next((name for name in probes if name not in EDITS), None)
+    unknown = next((name for name in probes if name not in PROBES), None)
     if unknown is not None:
-        raise UnknownName("probe", unknown, EDITS)
-    names = tuple(probes) or tuple(EDITS)
-    before, again = await _heard(kept, session, Panel.of(judge, judge, rubric=rubric))
+        raise UnknownName("probe", unknown, PROBES)
+    names = tuple(probes) or PROBES
+    before: list[Ballot | None] = []
+    again: list[Ballot | None] = []
+    if any(name != ORDER for name in names):
+        before, again = await _heard(kept, session, Panel.of(judge, judge, rubric=rubric))
     found: list[Probed] = []
     for name in names:
         after = again
+        if name == ORDER:
+            found.append(await _swapped(kept, session, judge))
+            continue
         if name != "repeat":
             edited = [_edited(case, EDITS[name]) for case in kept]
             after = (await _heard(edited, session, Panel.of(judge, rubric=rubric)))[0]
@@ -114,6 +136,40 @@ async def probe(
     told = [1 - one.moved for one in found if one.moved is not None and one.probe != "repeat"]
     called = judge if isinstance(judge, str) else judge.model
     return Robustness(judge=called, unmoved=sum(told) / len(told) if told else None, probes=tuple(found))
+
+
+def calls_of(cases: int, names: Sequence[str]) -> int:
+    """How many calls these probes of one judge take."""
+    edits = [name for name in names if name != ORDER]
+    return cases * (2 * bool(edits) + sum(name != "repeat" for name in edits) + 2 * (ORDER in names))
+
+
+async def _swapped(cases: Sequence[Case], session: Session, judge: str | Judge) -> Probed:
+    """Two outputs in both orders: scores above 50 name the one shown first."""
+    panel = Panel.of(judge, criteria=_PAIR)
+    one, two = [(await _heard([_pair(case, swap=swap) for case in cases], session, panel))[0] for swap in (False, True)]
+    both = [(a.score, b.score) for a, b in zip(one, two, strict=True) if a is not None and b is not None]
+    if not both:
+        return Probed(probe=ORDER, n=0, unread=len(cases), moved=None, low=None, high=None, shift=None)
+    moved = sum((a > _MIDDLE) == (b > _MIDDLE) for a, b in both)
+    low, high = clopper_pearson(moved, len(both))
+    shift = sum(a + b - 2 * _MIDDLE for a, b in both) / len(both)
+    return Probed(
+        probe=ORDER,
+        n=len(both),
+        unread=len(cases) - len(both),
+        moved=moved / len(both),
+        low=low,
+        high=high,
+        shift=shift,
+    )
+
+
+def _pair(case: Case, *, swap: bool) -> Case:
+    """A case whose output holds both outputs."""
+    first, second = case.output, case.context.get(OTHER) or case.output[: (len(case.output) + 1) // 2]
+    first, second = (second, first) if swap else (first, second)
+    return msgspec.structs.replace(case, output=f"Answer A:\n{first}\n\nAnswer B:\n{second}", reference=None)
 
 
 def _edited(case: Case, edit: Callable[[str], str]) -> Case:

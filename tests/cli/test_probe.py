@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deliberate.studies.probe import EDITS
+from deliberate.studies.probe import EDITS, PROBES
 from tests.cli.conftest import Here
 
 
@@ -21,12 +21,13 @@ def test_a_judge_that_says_the_same_of_all_is_moved_by_nothing_and_reads_nothing
     ledger = str(items.parent / "runs.db")
     found = here("probe", str(items), "--judge", "scripted/good:70", "--ledger", ledger)
     assert found.code == 0, found.err
-    assert "2 outputs × 10 probes × 1 judges: 22 calls" in found.err
+    assert "2 outputs × 11 probes × 1 judges: 26 calls" in found.err
     rows = {line.split()[0]: line.split()[1:] for line in found.out.splitlines()[2:] if "interval" not in line}
-    assert set(rows) == set(EDITS)
+    assert set(rows) == set(PROBES)
     assert rows["padding"] == ["0%", "0%-84%", "+0.0", "2"]
+    assert rows["order"] == ["100%", "16%-100%", "+40.0", "2"], "it names whatever is shown first"
     again = here("probe", str(items), "--judge", "scripted/good:70", "--ledger", ledger, "--json")
-    assert len(again.json["judges"][0]["probes"]) == len(EDITS)
+    assert len(again.json["judges"][0]["probes"]) == len(PROBES)
 
 
 def test_some_probes_a_dry_run_and_what_is_wrong(here: Here, items: Path) -> None:
