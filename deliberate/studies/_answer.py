@@ -26,20 +26,31 @@ def _who(study: Study) -> str:
     if best.kappa.value is None:
         return "No judge can be told from chance: kappa is undefined for all of them."
     if ceiling is None:
+        exact = "" if best.exact is None else f", the same label on {best.exact:.0%} of them"
         return (
-            f"{best.name} agrees best with {study.gold}, kappa {_number(best)} on {best.n} items; how well people "
-            "agree with each other is unknown, as no item has labels of two."
+            f"{best.name} agrees best with {study.gold}, kappa {_number(best)} on {best.n} items (0 is chance, 1 "
+            f"always alike){exact}{_panel(study)}; how well people agree with each other is unknown, as no item has "
+            "labels of two."
         )
     inside = [row for row in judges if row.inside]
     humans = f"kappa {ceiling.kappa.value:.2f}" if ceiling.kappa.value is not None else "kappa undefined"
     if not inside:
         return (
             f"No judge agrees with people as well as people agree with each other ({humans}); {best.name} comes "
-            f"nearest, kappa {_number(best)} on {best.n} items."
+            f"nearest, kappa {_number(best)} on {best.n} items{_panel(study)}."
         )
     said = _names([row.name for row in inside])
     verb = "agrees" if len(inside) == 1 else "agree"
     return f"{said} {verb} with people as well as people agree with each other ({humans} on {ceiling.n} items)."
+
+
+def _panel(study: Study) -> str:
+    """What all judges together are worth beside the best of them."""
+    found = next((row for row in study.rows if row.kind == "panel"), None)
+    best = study.judges[0].kappa.value
+    if found is None or found.kappa.value is None or best is None:
+        return ""
+    return f"; all {len(study.judges)} together, by {study.rule}, {found.kappa.value:.2f}"
 
 
 def _apart(study: Study) -> str:
@@ -50,12 +61,16 @@ def _apart(study: Study) -> str:
     if not alike:
         return f"{best} is ahead of every other judge by more than chance."
     needed = [one for one in alike if one.needed is not None]
-    nearest: Difference | None = max(needed, key=lambda one: one.apart.value or 0.0) if needed else None
-    text = f"On {study.n} items {best} cannot be told apart from {_names([one.other for one in alike])}"
+    nearest = max(needed, key=lambda one: one.apart.value or 0.0) if needed else None
+    text = f"These {study.n} items are too few to tell: {best} cannot be told apart from {_names(_others(alike))}"
     if nearest is None or nearest.needed is None:
         return f"{text}."
-    which = "" if len(alike) == 1 else f" for {nearest.other}"
-    return f"{text}; that would take about {_round(nearest.needed)} items{which}."
+    which = "that" if len(alike) == 1 else f"from {nearest.other} alone it"
+    return f"{text}; {which} would take about {_round(nearest.needed)}."
+
+
+def _others(alike: Sequence[Difference]) -> list[str]:
+    return [one.other for one in alike]
 
 
 def _not(study: Study) -> str:
@@ -73,7 +88,7 @@ def _faults(row: RaterRow) -> list[str]:
     if kappa.value is not None and (kappa.low or 0.0) <= 0:
         found.append(f"kappa {kappa.value:.2f} is not above chance")
     elif kappa.value is not None and (kappa.high if kappa.high is not None else kappa.value) < _LEAST_KAPPA:
-        found.append(f"kappa {kappa.value:.2f}")
+        found.append(f"kappa {kappa.value:.2f}, all of its interval below {_LEAST_KAPPA:g}")
     conduct = row.conduct
     if conduct is not None:
         if conduct.unread > _MOST_UNREAD:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from deliberate.studies._study import Consensual, Further, Rates, StandIn, Study
 from deliberate.studies.abstention import Threshold
 from deliberate.studies.advice import Advice, PanelChoice
+from deliberate.studies.alt_test import EPSILON
 from deliberate.studies.anchors import Anchored
 
 __all__ = ["Section", "sections"]
@@ -55,9 +56,10 @@ def _panels(found: Advice, of: Further) -> Section:
 
 def _stand_in(found: tuple[StandIn, ...]) -> Section:
     test = found[0].test
+    who = next((name for name, epsilon in EPSILON.items() if epsilon == test.epsilon), "own")
     said = [
         (
-            f"Epsilon {test.epsilon:g}: how much worse than a person a judge may be, as it is cheaper. It may "
+            f"Epsilon {test.epsilon:g} ({who}): how much worse than a person a judge may be, as it is cheaper. It may "
             "stand in for people where it wins against at least half of them (one-sided t-tests, Benjamini-Yekutieli "
             f"at level {test.q:g}); advantage is how often it is at least as near to the other people as a person is."
         ),

@@ -146,8 +146,18 @@ def _agreement(study: Study) -> str:
 
 def _conduct(study: Study) -> str:
     heads, rows = tables_of(study)[1]
+    if heads == ("conduct", "unread"):
+        return _wrapped(f"{_unread(rows)} The votes say no more of how judges behave.")
     hidden = [head for head in _CONDUCT if head not in heads]
     return _table(heads, rows) + (f"\n{_wrapped('The votes do not say: ' + ', '.join(hidden) + '.')}" if hidden else "")
+
+
+def _unread(rows: Sequence[tuple[str, ...]]) -> str:
+    """The one thing known of conduct, in a line: who was unread how often."""
+    some = [f"{name} {share}" for name, share in rows if share != "0.0%"]
+    if not some:
+        return "No vote was unread."
+    return f"Unread votes: {', '.join(some)}{'' if len(some) == len(rows) else '; none of the others'}."
 
 
 def _strata(study: Study) -> str:

@@ -168,7 +168,7 @@ def test_pictures_are_titled_by_questions(study: Study) -> None:
     titles = re.findall(r'font-weight="bold">([^<]*)<', "".join(made))
     assert len(made) == len(titles) == 7
     assert all("?" in title for title in titles)
-    assert [ET.fromstring(one).tag for one in made] == ["{http://www.w3.org/2000/svg}svg"] * 6  # noqa: S314  as above
+    assert [ET.fromstring(one).tag for one in made] == ["{http://www.w3.org/2000/svg}svg"] * 7  # noqa: S314  as above
     assert vega_lite(study)["$schema"]
 
 
