@@ -116,4 +116,4 @@ def _names(names: Sequence[str]) -> str:
 def _round(count: int) -> str:
     """Two digits are enough of an estimate."""
     size = 10 ** max(0, len(str(count)) - 2)
-    return f"{-(-count // size) * size:,}".replace(",", " ")
+    return f"{-(-count // size) * size:,}"

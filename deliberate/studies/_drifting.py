@@ -32,7 +32,7 @@ def drift_text(one: Drifting) -> tuple[str, ...]:
     found = one.drift
     said = [f"{one.judge}, rubric {one.rubric}", *(f"  {text}" for text in found.lines)]
     for each in found.segments:
-        alarm = f"ALARM on {each.alarm_at}, after {each.alarm_after}" if each.alarm_at else "no alarm"
+        alarm = "ALARM" if each.alarm_at else "no alarm"
         said.append(
             f"  {each.version}, since {each.since}: right {each.right:.0%} of {each.n} anchors; wealth at most "
             f"{each.wealth:.2f} of {each.threshold:.0f}: {alarm}"
@@ -53,12 +53,12 @@ def drift_plot(one: Drifting) -> str:
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         _, y = at(0, tick)
         parts += [line(left, y, left + width, y, "#eee"), label(left - 6, y + 4, f"{tick:g}", anchor="end")]
-    for share, said, dash in (
-        (found.promised, "promised", ""),
-        (found.promised - found.tolerance, "borne", "4 4"),
+    for share, said, dash, lower in (
+        (found.promised, "promised", "", 0.0),
+        (found.promised - found.tolerance, "borne", "4 4", 10.0),
     ):
         _, y = at(0, share)
-        parts += [line(left, y, left + width, y, "#1b7837", dash=dash), label(left + width + 6, y + 4, said)]
+        parts += [line(left, y, left + width, y, "#1b7837", dash=dash), label(left + width + 6, y + lower, said)]
     seen = 0
     for number, each in enumerate(found.segments):
         x, _ = at(seen, 0)

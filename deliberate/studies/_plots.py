@@ -15,6 +15,9 @@ __all__ = ["plots", "vega_lite"]
 
 _MOST_RATERS = 40
 _MOST_CONFUSIONS = 9
+_FEW_LABELS = 5
+_LONGEST_NAME = 10
+_LINE, _REACH = 14.0, 230.0
 
 
 def plots(study: Study) -> list[str]:
@@ -248,16 +251,23 @@ def _confusions(study: Study) -> str:
     if not rows or size > 12:  # noqa: PLR2004  more is no picture
         return ""
     cell = max(14.0, min(34.0, 170 / size))
-    block, high, across = max(250.0, cell * size + 60), cell * size + 60, 3
+    longest = max(len(one) for one in study.labels)
+    if size <= _FEW_LABELS:  # names stand whole beside and below their cells
+        cell = max(cell, 6.6 * min(longest, _LONGEST_NAME) + 4)
+    most_signs = _LONGEST_NAME if size <= _FEW_LABELS else 5
+    side = max(32.0, 6.8 * min(longest, most_signs))
+    block, high, across = max(250.0, cell * size + side + 28), cell * size + 60, 3
     parts: list[str] = []
     for at, row in enumerate(rows):
         x0, y0 = 20 + (at % across) * (block + 20), 40 + (at // across) * (high + 14)
         parts.append(label(x0, y0 + 10, row.name, most=38))
         most = max(1, *(count for each in row.confusion for count in each))
         for r, each in enumerate(row.confusion):
-            parts.append(label(x0 + 32, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=5))
+            parts.append(
+                label(x0 + side, y0 + 24 + r * cell + cell / 2 + 4, study.labels[r], anchor="end", most=most_signs)
+            )
             for c, count in enumerate(each):
-                x, y = x0 + 36 + c * cell, y0 + 24 + r * cell
+                x, y = x0 + side + 4 + c * cell, y0 + 24 + r * cell
                 fill, ink = _shade(count / most)
                 parts.append(
                     f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell - 1:.1f}" height="{cell - 1:.1f}" fill="{fill}"/>'
@@ -269,7 +279,13 @@ def _confusions(study: Study) -> str:
                     )
         for c, said in enumerate(study.labels):
             parts.append(
-                label(x0 + 36 + c * cell + cell / 2, y0 + 24 + size * cell + 13, said, anchor="middle", most=5)
+                label(
+                    x0 + side + 4 + c * cell + cell / 2,
+                    y0 + 24 + size * cell + 13,
+                    said,
+                    anchor="middle",
+                    most=most_signs,
+                )
             )
     lines = -(-len(rows) // across)
     title = "Where do judges differ from people? (rows: people, columns: votes)"
@@ -335,9 +351,14 @@ def _pareto(study: Study) -> str:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(cost, kappa) for cost, kappa, _ in front))
     parts = [line(left, top + height, left + width, top + height), line(left, top, left, top + height)]
     parts.append(f'<polyline points="{path}" fill="none" stroke="#1b7837" stroke-dasharray="4 3"/>')
-    for cost, kappa, name in known:
+    taken: list[tuple[float, float]] = []
+    for cost, kappa, name in sorted(known, key=lambda one: -one[1]):
         x, y = at(cost, kappa)
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>{label(x + 6, y - 6, name)}')
+        place = y + 4
+        while any(abs(place - other) < _LINE and abs(x - beside) < _REACH for beside, other in taken):
+            place += 2.0  # names that would lie on each other move down
+        taken.append((x, place))
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2166ac"/>{label(x + 10, place, name)}')
     parts += [
         label(left - 6, top + 4, f"{high:.2f}", anchor="end"),
         label(left - 6, top + height, f"{low:.2f}", anchor="end"),

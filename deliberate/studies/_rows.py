@@ -54,10 +54,12 @@ def _json_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str,
 
 def _csv(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as decoded:
-        reader = csv.DictReader(decoded)
+        reader = csv.reader(decoded)
         try:
+            names = next(reader, [])
             for row in reader:
-                yield reader.line_num, cast("Mapping[str, object]", row)
+                if row:
+                    yield reader.line_num, dict(zip(names, row, strict=False))  # a short row lacks its last columns
         except (csv.Error, UnicodeDecodeError) as error:
             raise ConfigError(str(error), where=f"{where}:{reader.line_num}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from deliberate.errors import UnknownName
+from deliberate.errors import ConfigError, UnknownName
 from deliberate.studies._weights import Weights
 from deliberate.studies.abstention import Threshold
 from deliberate.studies.advice import Advice
@@ -190,7 +190,7 @@ class Further(Record, frozen=True, kw_only=True):
     consensus: tuple[Consensual, ...] = ()
 
 
-class Study(Record, frozen=True, kw_only=True):
+class Study(Record, frozen=True, kw_only=True, dict=True):
     """Judges held against people, and against each other.
 
     Attributes:
@@ -239,6 +239,25 @@ class Study(Record, frozen=True, kw_only=True):
         """Share of each label among people's, 0–1, on the items a judge voted on too."""
         counts = [sum(line) for line in next((row.confusion for row in self.judges), ())]
         return {label: n / sum(counts) for label, n in zip(self.labels, counts, strict=True)} if any(counts) else {}
+
+    def redecide(self, **changes: object) -> Study:
+        """The study of the same votes under another ``rule``, ``weights``, ``cut``, ``draws`` or ``seed``.
+
+        Nothing is asked. What was asked for besides agreement is left out.
+
+        Raises:
+            ConfigError: The study was read from a file, which does not hold its votes; or nothing of that name is to
+                be changed.
+        """
+        again = self.__dict__.get("again")
+        if again is None:
+            raise ConfigError("the votes of this study are not at hand", where="redecide", hint="compare them again")
+        known = ("weights", "rule", "cut", "draws", "seed")
+        wrong = next((name for name in changes if name not in known), None)
+        if wrong is not None:
+            raise UnknownName("change", wrong, known)
+        found: Study = again(**changes)
+        return found
 
     @property
     def judges(self) -> tuple[RaterRow, ...]:

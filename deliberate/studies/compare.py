@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -83,7 +84,10 @@ def compare_votes(
     if (~np.isnan(truth.whole)).sum() < _FEWEST_ITEMS:
         raise ConfigError("fewer than two items have a label of people", where="compare", expected="two or more")
     made: Weights = weights or ("quadratic" if table.scale.ordered else "none")
-    return _Maker(table, truth, weights=made, rule=rule, draws=draws, seed=seed).study()
+    found = _Maker(table, truth, weights=made, rule=rule, draws=draws, seed=seed).study()
+    # Beside the record, never in it: the votes, for `redecide`.
+    found.__dict__["again"] = partial(compare_votes, table, weights=weights, rule=rule, cut=cut, draws=draws, seed=seed)
+    return found
 
 
 class _Maker:

@@ -59,6 +59,7 @@ def dawid_skene(
     form: Literal["full", "one_coin"] = "full",
     most_steps: int = 2000,
     tolerance: float = 1e-9,
+    added: float = 0.0,
 ) -> Consensus:
     """Fits each rater's habits and each item's label together, by maximum likelihood.
 
@@ -71,6 +72,8 @@ def dawid_skene(
         levels: How many labels there are.
         form: A confusion matrix a rater, or one number.
         most_steps: Steps at the most.
+        added: To each cell of a confusion matrix, before shares are taken: with more than 0, no label a rater never
+            gave is impossible. The published model adds nothing.
         tolerance: The largest change of a posterior at which it stops.
 
     Raises:
@@ -97,10 +100,10 @@ def dawid_skene(
     found = counts.sum(axis=0)
     found = found / found.sum(axis=1, keepdims=True)
     step, moved = 0, np.inf
-    prior, confusion = _habits(found, counts, form)
+    prior, confusion = _habits(found, counts, form, added)
     while step < most_steps and moved > tolerance:
         step += 1
-        prior, confusion = _habits(found, counts, form)
+        prior, confusion = _habits(found, counts, form, added)
         odds = np.log(np.maximum(prior, _SMALLEST)) + np.einsum(
             "ril,rjl->ij", counts, np.log(np.maximum(confusion, _SMALLEST))
         )
@@ -119,12 +122,12 @@ def dawid_skene(
     )
 
 
-def _habits(posterior: Array, counts: Array, form: str) -> tuple[Array, Array]:
+def _habits(posterior: Array, counts: Array, form: str, added: float) -> tuple[Array, Array]:
     """Shares of labels, and raters × true label × label given."""
     import numpy as np
 
     prior: Array = posterior.mean(axis=0)
-    given = np.einsum("ij,ril->rjl", posterior, counts)
+    given = np.einsum("ij,ril->rjl", posterior, counts) + added
     if form == "full":
         total = given.sum(axis=2, keepdims=True)
         return prior, given / np.where(total > 0, total, 1.0)

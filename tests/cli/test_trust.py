@@ -36,7 +36,8 @@ def votes(tmp_path: Path) -> Path:
 
 
 def test_what_is_asked_for_besides_agreement_is_in_every_form(here: Here, votes: Path, tmp_path: Path) -> None:
-    flags = "--panels --stand-in crowd --rate good --abstain 0.2 --anchors --dawid-skene --draws 100".split()
+    flags = ("--panels", "--stand-in", "crowd", "--rate", "good", "--abstain", "0.2", "--draws", "100")
+    flags += ("--anchors", "--dawid-skene")
     files = [tmp_path / f"study{ending}" for ending in (".html", ".md", ".json")]
     found = here("compare", str(votes), *flags, *(part for file in files for part in ("-o", str(file))))
     assert found.code == 0, found.err
@@ -194,7 +195,8 @@ def test_a_version_that_came_in_and_is_worse_is_named(here: Here, tmp_path: Path
     assert found.code == 0, found.err
     assert "scripted/good:70, rubric general" in found.out
     assert "right 0% of 6 anchors" in found.out, "what was asked anew counts again"
-    assert "ALARM on 20" in found.out
+    assert "wealth at most 23.51 of 3: ALARM" in found.out
+    assert "seen on 20" in found.out
     assert "an alarm is false with probability 0.5 at most" in found.out
     assert max(map(len, found.out.splitlines())) <= 80
     assert "Has scripted/good:70 changed?" in page.read_text()
@@ -207,3 +209,18 @@ def test_a_version_that_came_in_and_is_worse_is_named(here: Here, tmp_path: Path
     assert "there is no ledger" in here("judge", "drift", "--ledger", str(tmp_path / "none.db")).err
     path.write_text('{"item": "q", "vote": "splendid"}')
     assert "is no label" in here("judge", "drift", str(path), *ledger).err
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_nothing_is_cut_off_at_any_width(here: Here, votes: Path, tmp_path: Path, columns: int) -> None:
+    ledger, items = tmp_path / "runs.db", tmp_path / "items.csv"
+    items.write_text("item,output,task\nq1,It is Paris.,Where is the Louvre?\n")
+    long = f"scripted/good:70#{'very-long-name-' * 6}"
+    probed = here("probe", str(items), "--judge", long, "--ledger", str(ledger), COLUMNS=str(columns))
+    assert probed.code == 0, probed.err
+    text = here("compare", str(votes), "--draws", "100", "--dawid-skene", COLUMNS=str(columns)).out
+    assert max(map(len, text.splitlines())) <= 79, "tables are made for 80 columns, and are the same on any screen"
+    assert max(map(len, probed.out.splitlines())) <= max(columns, len(long) + 1)
+    for out in (text, probed.out):
+        assert "…" not in out
+    assert long in probed.out.replace("\n", "")

@@ -266,3 +266,22 @@ def test_one_judge_alone_has_nobody_to_be_told_apart_from(tmp_path: Path) -> Non
     assert found.differences == ()
     assert "told apart" not in found.answer
     assert [row.kind for row in found.rows] == ["human", "judge", "floor"]
+
+
+def test_the_same_votes_are_decided_under_another_rule(tmp_path: Path) -> None:
+    first = compare_votes(table(tmp_path, {"m/a": 0.9, "m/b": 0.4, "m/c": 0.4}, items=60), draws=100)
+    other = first.redecide(rule="mean", weights="linear")
+    assert (other.rule, other.weights, first.rule) == ("mean", "linear", "plurality")
+    assert next(row.name for row in other.rows if row.kind == "panel") == "panel of 3, mean"
+    assert other.redecide(rule="plurality", weights=None) == first
+    with pytest.raises(UnknownName, match="unknown change 'rul'"):
+        first.redecide(rul="mean")
+    with pytest.raises(ConfigError, match="are not at hand"):
+        msgspec.json.decode(msgspec.json.encode(first), type=Study).redecide(rule="mean")
+
+
+def test_bias_by_length_is_told_in_groups_of_as_many_items(study: Study) -> None:
+    bins = study["m/sharp"].lengths
+    assert [one.n for one in bins] == [20] * 6
+    assert [one.length for one in bins] == sorted(one.length for one in bins)
+    assert sum(one.bias * one.n for one in bins) == pytest.approx(120 * (study["m/sharp"].bias or 0.0), abs=20)
