@@ -39,9 +39,13 @@ def write(folder: Path, rows: int) -> None:
             )
 
 
+def most() -> float:
+    """The most this process ever held, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MIB
+
+
 def read(path: Path) -> str:
     """Reads a file into a table; a row of the results."""
-    most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MIB  # noqa: E731  read three times
     before, begun = most(), time.process_time()
     found = Gathered(Columns(gold="gold"), where=str(path))
     found.read(path)

@@ -56,7 +56,8 @@ def _csv(file: IO[bytes], where: str) -> Iterator[tuple[int, Mapping[str, object
     with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as decoded:
         reader = csv.reader(decoded)
         try:
-            names = next(reader, [])
+            none: list[str] = []
+            names = next(reader, none)
             for row in reader:
                 if row:
                     yield reader.line_num, dict(zip(names, row, strict=False))  # a short row lacks its last columns

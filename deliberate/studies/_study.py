@@ -249,7 +249,7 @@ class Study(Record, frozen=True, kw_only=True, dict=True):
             ConfigError: The study was read from a file, which does not hold its votes; or nothing of that name is to
                 be changed.
         """
-        again = self.__dict__.get("again")
+        again = vars(self).get("again")
         if again is None:
             raise ConfigError("the votes of this study are not at hand", where="redecide", hint="compare them again")
         known = ("weights", "rule", "cut", "draws", "seed")

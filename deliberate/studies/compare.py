@@ -86,7 +86,7 @@ def compare_votes(
     made: Weights = weights or ("quadratic" if table.scale.ordered else "none")
     found = _Maker(table, truth, weights=made, rule=rule, draws=draws, seed=seed).study()
     # Beside the record, never in it: the votes, for `redecide`.
-    found.__dict__["again"] = partial(compare_votes, table, weights=weights, rule=rule, cut=cut, draws=draws, seed=seed)
+    vars(found)["again"] = partial(compare_votes, table, weights=weights, rule=rule, cut=cut, draws=draws, seed=seed)
     return found
 
 

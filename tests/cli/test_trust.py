@@ -36,8 +36,8 @@ def votes(tmp_path: Path) -> Path:
 
 
 def test_what_is_asked_for_besides_agreement_is_in_every_form(here: Here, votes: Path, tmp_path: Path) -> None:
-    flags = ("--panels", "--stand-in", "crowd", "--rate", "good", "--abstain", "0.2", "--draws", "100")
-    flags += ("--anchors", "--dawid-skene")
+    flags = ["--panels", "--stand-in", "crowd", "--rate", "good", "--abstain", "0.2", "--draws", "100"]
+    flags += ["--anchors", "--dawid-skene"]
     files = [tmp_path / f"study{ending}" for ending in (".html", ".md", ".json")]
     found = here("compare", str(votes), *flags, *(part for file in files for part in ("-o", str(file))))
     assert found.code == 0, found.err
@@ -96,8 +96,8 @@ def labeled(folder: Path) -> Path:
 
 def test_a_judge_counts_only_once_it_was_measured_and_as_it_was_measured(here: Here, tmp_path: Path) -> None:
     (tmp_path / "output.txt").write_text("an output")
-    ask = ("ask", str(tmp_path / "output.txt"), "--rubric", "general", "--require-calibration")
-    ask += ("--ledger", str(tmp_path / "asked.db"))
+    ledger = ("--ledger", str(tmp_path / "asked.db"))
+    ask = ("ask", str(tmp_path / "output.txt"), "--rubric", "general", "--require-calibration", *ledger)
     found = here(*ask, "--judge", "scripted/good:70")
     assert found.code == 2
     assert "scripted/good:70 was never calibrated by rubric 'general'" in found.err
