@@ -47,9 +47,9 @@ BANDS = (0.0, 0.5, 0.7, 0.9, 1.0)
 """The published bins of vote shares."""
 
 DIFFERS = {
-    "Dawid-Skene, full: acc": "unsmoothed, as the model was published; the row below adds a millionth to each cell, and comes out",
-    "calibration error of the vote share": "a fifth of an item apart; to the three digits that 0.066 shows it is the same",
-    "weights from 100 anchors: acc": "means of 60 draws each, just beyond two standard errors; which were drawn is not published",
+    "Dawid-Skene, full: acc": "unsmoothed, as published; the row below adds a millionth to each cell, and comes out",
+    "calibration error of the vote share": "a fifth of an item apart; to three digits, as 0.066 is, the same",
+    "weights from 100 anchors: acc": "60 draws each, just beyond two standard errors; which is not published",
 }
 """Figures that come out otherwise on some set, and why."""
 
