@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from deliberate.errors import ConfigError
-from deliberate.library import Calibrated, why_not
+from deliberate.library import Calibrated, version_of, why_not
 from deliberate.runtime import Judges, Post
 from deliberate.types import AUTO, Absent, Answer, Later, Panel, Rubric
 
@@ -68,7 +68,7 @@ class CalibratedJudges:
             post.judge,
             rubric=post.rubric.name,
             rubric_digest=post.rubric.digest,
-            version=answer.model,
+            version=version_of(answer),
         )
         if not why:
             return answer

@@ -13,9 +13,17 @@ import msgspec
 
 from deliberate.errors import ConfigError
 from deliberate.library._files import read_text
-from deliberate.types import Judge, Record, digest_of
+from deliberate.types import Answer, Judge, Record, digest_of
 
-__all__ = ["Calibrated", "calibrations_file", "judge_digest", "read_calibrations", "why_not", "write_calibrations"]
+__all__ = [
+    "Calibrated",
+    "calibrations_file",
+    "judge_digest",
+    "read_calibrations",
+    "version_of",
+    "why_not",
+    "write_calibrations",
+]
 
 
 class Calibrated(Record, frozen=True, kw_only=True):
@@ -55,6 +63,12 @@ def judge_digest(judge: Judge) -> str:
 def calibrations_file(home: Path) -> Path:
     """Where they are kept."""
     return home / "calibrations.json"
+
+
+def version_of(answer: Answer) -> str:
+    """Which version of a model answered: its provider's words, and of a local model the digest of its weights."""
+    weights = answer.effective.get("weights", "")
+    return f"{answer.model}@{weights[:12]}" if weights else answer.model
 
 
 def read_calibrations(home: Path) -> tuple[Calibrated, ...]:

@@ -234,10 +234,15 @@ def _spread(votes: Sequence[str]) -> str:
 
 def _notes(study: Study) -> list[str]:
     return [
-        f"Kappa weights: {study.weights}, over the full scale {study.labels[0]} to {study.labels[-1]}.",
+        f"Kappa weights: {study.weights}, over {_scale(study)}.",
         f"Interval: {study.interval}. Missing votes are left out, never a category. Ties: {study.ties}.",
         *(f"{note[:1].upper()}{note[1:]}." for note in study.notes),
     ]
+
+
+def _scale(study: Study) -> str:
+    ends = f"the full scale {study.labels[0]} to {study.labels[-1]}"
+    return ends if study.ordered else f"all labels: {', '.join(study.labels)}"
 
 
 def _small(study: Study) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from deliberate.gates import verdicts_of
 from deliberate.ledger import Reader, Run
-from deliberate.library import judge_digest
+from deliberate.library import judge_digest, version_of
 from deliberate.studies.drift import Scored
 from deliberate.types import Answer, Evaluation, Key
 
@@ -51,7 +51,7 @@ async def rescored(reader: Reader, wanted: Mapping[str, int]) -> dict[Judging, t
                     if key not in votes:
                         attempts = await reader.attempts(key)
                         at = attempts[-1].at if attempts else run.started_at
-                        votes[key] = Scored(at=at, version=answer.model, right=right)
+                        votes[key] = Scored(at=at, version=version_of(answer), right=right)
             after = steps[-1].path
     return {of: tuple(sorted(votes.values(), key=lambda one: one.at)) for of, votes in found.items()}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deliberate.errors import ConfigError
-from deliberate.library import judge_digest
+from deliberate.library import judge_digest, version_of
 from deliberate.studies._arrays import need_stats
 from deliberate.studies._gather import Cast, Columns, Gathered, Origin
 from deliberate.studies._rows import rows_in
@@ -112,7 +112,7 @@ def rows_of(verdict: Verdict) -> Iterator[Mapping[str, object]]:
             "vote": None if vote.ballot is None else vote.ballot.bracket.label.lower(),
             "latency_seconds": None if judge.human else vote.answer.latency_seconds,
             "cost_usd": None if judge.human else usage.cost_usd,
-            "version": None if judge.human else vote.answer.model,
+            "version": None if judge.human else version_of(vote.answer),
             "judge": judge_digest(judge),
             "rubric": verdict.panel.rubric or "",
             "rubric_digest": verdict.digests.get("rubric", ""),

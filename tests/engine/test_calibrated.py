@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from deliberate.engine._calibrated import refuse_uncalibrated
 from deliberate.errors import ConfigError
-from deliberate.library import Calibrated, Library, judge_digest, read_calibrations, why_not, write_calibrations
-from deliberate.types import Judge, Panel
+from deliberate.library import (
+    Calibrated,
+    Library,
+    judge_digest,
+    read_calibrations,
+    version_of,
+    why_not,
+    write_calibrations,
+)
+from deliberate.types import Absent, Answer, Judge, Key, Panel
 
 
 def known(judge: Judge, rubric: str, digest: str, version: str = "m/x-1") -> Calibrated:
@@ -57,3 +66,11 @@ def test_people_need_none_and_every_judge_that_lacks_one_is_named(tmp_path: Path
     assert str(caught.value).count("m/y was never") == 1
     with pytest.raises(ConfigError, match="judges by free criteria"):
         refuse_uncalibrated([Panel.of("m/x", criteria="Is it short?")], held, rubric=library.rubric)
+
+
+def test_the_version_of_a_local_model_is_that_of_its_weights() -> None:
+    answer = Answer(key=Key("k"), reply=Absent(reason="refused"), model="local/m", requested={}, effective={})
+    assert version_of(answer) == "local/m"
+    assert version_of(msgspec.structs.replace(answer, effective={"weights": "0123456789abcdef"})) == (
+        "local/m@0123456789ab"
+    )
