@@ -85,7 +85,7 @@ def _not(study: Study) -> str:
 def _faults(row: RaterRow) -> list[str]:
     found: list[str] = []
     kappa = row.kappa
-    if kappa.value is not None and (kappa.low or 0.0) <= 0:
+    if kappa.value is not None and (kappa.value if kappa.low is None else kappa.low) <= 0:
         found.append(f"kappa {kappa.value:.2f} is not above chance")
     elif kappa.value is not None and (kappa.high if kappa.high is not None else kappa.value) < _LEAST_KAPPA:
         found.append(f"kappa {kappa.value:.2f}, all of its interval below {_LEAST_KAPPA:g}")
@@ -103,7 +103,7 @@ def _faults(row: RaterRow) -> list[str]:
 def _number(row: RaterRow) -> str:
     kappa = row.kappa
     if kappa.low is None or kappa.high is None:
-        return f"{kappa.value:.2f}"
+        return f"{kappa.value:.2f} (these votes allow no interval)"
     return f"{kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
 
 

@@ -285,3 +285,11 @@ def test_bias_by_length_is_told_in_groups_of_as_many_items(study: Study) -> None
     assert [one.n for one in bins] == [20] * 6
     assert [one.length for one in bins] == sorted(one.length for one in bins)
     assert sum(one.bias * one.n for one in bins) == pytest.approx(120 * (study["m/sharp"].bias or 0.0), abs=20)
+
+
+def test_a_judge_without_an_interval_is_not_called_worse_than_chance(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,rater,kind,vote\na,x,human,poor\nb,x,human,good\na,m/j,,poor\nb,m/j,,good\n")
+    answer = compare_votes(read_votes(path), draws=100).answer
+    assert "kappa 1.00 (these votes allow no interval) on 2 items" in answer
+    assert "Should not be used" not in answer
