@@ -34,6 +34,7 @@ from deliberate.cli._flags import (
     QuorumFlag,
     RecordFlag,
     ReplayFlag,
+    RequireCalibrationFlag,
     RoundsFlag,
     RubricFlag,
     RuleFlag,
@@ -124,9 +125,6 @@ def ask(
 ) -> None:
     """Puts one output before a panel or a plan."""
     _call(ctx, "_ask", "ask")
-RequireCalibrationFlag = Annotated[
-    bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
-]
 
 
 @app.command()

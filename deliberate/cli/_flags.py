@@ -31,6 +31,7 @@ __all__ = [
     "QuorumFlag",
     "RecordFlag",
     "ReplayFlag",
+    "RequireCalibrationFlag",
     "RoundsFlag",
     "RubricFlag",
     "RuleFlag",
@@ -59,6 +60,9 @@ MinBracketFlag = Annotated[str | None, typer.Option(help="Gate: least bracket (o
 MaxBlockersFlag = Annotated[int | None, typer.Option(help="Gate: most blockers (of a run: in all cases).", min=0)]
 MaxUnreadFlag = Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)]
 BaselineFlag = Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")]
+RequireCalibrationFlag = Annotated[
+    bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
+]
 MaxDropFlag = Annotated[float, typer.Option(help="Gate: most points below the baseline (of a run: mean).", min=0)]
 MaxCostFlag = Annotated[float | None, typer.Option(help="Most to spend, in US dollars.", min=0)]
 DeadlineFlag = Annotated[float | None, typer.Option(help="Most seconds it may take.", min=0)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from deliberate.cli._ask import estimate_text
+from deliberate.cli._asked import estimate_text
 from deliberate.cli._exits import say
 from deliberate.cli._read import addresses
 from deliberate.engine import Session
