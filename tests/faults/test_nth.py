@@ -1,10 +1,11 @@
-"""Every statement, every flush and every rename of a run fails once: it stops with one clear error, and goes on."""
+"""Every statement, flush, rename, write to the disk and request of a run fails once: it stops clearly, and goes on."""
 
 from __future__ import annotations
 
 import errno
 import itertools
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,11 +18,13 @@ import anyio
 import pytest
 
 from deliberate import Case, Panel, Session
-from deliberate.errors import LedgerError
+from deliberate.errors import LedgerError, RefusedError, TransientProviderError
 from deliberate.ledger import open_ledger, read_ledger, verify
 from deliberate.ledger._rows import Rows
 from deliberate.ledger._schema import connect
 from deliberate.library import Library
+from deliberate.providers._base import Request, Response
+from deliberate.providers.scripted import Scripted
 
 pytestmark = pytest.mark.anyio
 
@@ -82,10 +85,11 @@ def _raise(code: int) -> NoReturn:
     raise error
 
 
-async def judged(folder: Path, found: dict[str, str]) -> None:
+async def judged(folder: Path, found: dict[str, str], provider: Scripted | None = None) -> None:
     """The run to its end, or to the error; what was given out by then is in ``found``."""
     library = Library(home=folder / "home", workspace=folder)
     options = {"ledger": folder / "runs.db", "library": library, "env": {}, "exclusive": True, "source": "nth"}
+    options["providers"] = {} if provider is None else {"scripted": provider}
     async with Session(**options) as session, session.stream(CASES, PANEL) as stream:  # type: ignore[arg-type]
         async for case, evaluation in stream:
             assert evaluation.verdict is not None
@@ -135,6 +139,106 @@ async def test_whatever_operation_fails_nothing_given_out_is_lost_and_it_goes_on
         assert (await verify(folder / "runs.db")).sound
     assert stopped > 0
     record_property("sampled", f"{kind}: {at - 1} operations at steps of {step}, {stopped} stopped the run")
+
+
+class FailsAt(Scripted):
+    """The n-th request of all fails."""
+
+    def __init__(self, at: int, error: Exception) -> None:
+        super().__init__()
+        self.left = at
+        self._error = error
+
+    async def complete(self, request: Request) -> Response:
+        self.left -= 1
+        if self.left == 0:
+            raise self._error
+        return await super().complete(request)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TransientProviderError("reset", retry_after=0.001),
+        RefusedError("not today"),
+        OSError(errno.EPIPE, "broken pipe"),
+    ],
+    ids=["passing", "lasting", "unforeseen"],
+)
+async def test_whatever_request_fails_it_is_asked_again_now_or_when_it_goes_on(
+    tmp_path: Path, undisturbed: dict[str, str], error: Exception
+) -> None:
+    for at in itertools.count(1, 1 if ALL else 4):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        given: dict[str, str] = {}
+        provider = FailsAt(at, error)
+        await judged(folder, given, provider)
+        assert len(given) == len(CASES)  # two of three are a quorum
+        if provider.left > 0:
+            break
+        changed = {name for name in given if given[name] != undisturbed[name]}
+        assert len(changed) == (0 if isinstance(error, TransientProviderError) else 1)
+        again: dict[str, str] = {}
+        await judged(folder, again)
+        assert again == undisturbed
+        assert (await verify(folder / "runs.db")).sound
+    assert at > len(CASES) * len(PANEL.seats)
+
+
+PAGE = 4096
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own."""
+    mount = shutil.which("mount")
+    if os.getuid() != 0 or mount is None:
+        pytest.skip("only root can mount a small disk")
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run([mount, "-t", "tmpfs", "-o", f"size={PAGE}", "tmpfs", str(place)], check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["/bin/umount", str(place)], check=True)
+
+
+@pytest.mark.timeout(900)
+async def test_whatever_page_finds_no_room_nothing_given_out_is_lost_and_it_goes_on(
+    disk: Path, undisturbed: dict[str, str], record_property: Callable[[str, object], None]
+) -> None:
+    step = 1 if ALL else 12
+    stopped = 0
+    for pages in itertools.count(1, step):
+        resized(disk, pages)
+        given: dict[str, str] = {}
+        try:
+            with anyio.fail_after(20):
+                await judged(disk, given)
+        except LedgerError as error:
+            assert "full" in str(error) or "No space left" in str(error), error  # noqa: PT017  which of the errors
+            stopped += 1
+        else:
+            assert given == undisturbed
+            break
+        assert given.items() <= undisturbed.items()
+        resized(disk, 1000)
+        again: dict[str, str] = {}
+        await judged(disk, again)
+        assert again == undisturbed
+        assert (await verify(disk / "runs.db")).sound
+        for left in list(disk.iterdir()):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+    assert stopped > 0
+    record_property("sampled", f"disks of 1 to {pages} pages in steps of {step}, {stopped} stopped the run")
+
+
+def resized(disk: Path, pages: int) -> None:
+    """Gives the disk so many pages, and room for what lies on it already."""
+    size = f"remount,size={pages * PAGE}"
+    subprocess.run(["/bin/mount", "-o", size, str(disk)], check=True)
 
 
 OPENS = """
