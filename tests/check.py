@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import TypedDict
 from xml.etree import ElementTree as ET
 
+from tests.strays import laid, left
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / "build" / "check"
 BIN = Path(sys.executable).parent
@@ -87,6 +89,7 @@ class Section:
     options: tuple[str, ...] = ()
     measured: bool = True  # for coverage
     splits: bool = False  # its tests can be shared out among processes: no clock
+    at_home: bool = False  # works with what lies in the user's own home folder: weights, packages
 
 
 # --- running ---------------------------------------------------------------------------------------
@@ -167,7 +170,7 @@ def static_checks(section: Section, _mode: Mode) -> Result:
 
 
 def tests(section: Section, mode: Mode) -> Result:
-    """One pytest run over the section's paths, counted from its junit report."""
+    """One pytest run over the section's paths, counted from its junit report; what it leaves behind is a failure."""
     paths = existing(section.paths)
     if not paths:
         return nothing_yet(section)
@@ -175,6 +178,8 @@ def tests(section: Section, mode: Mode) -> Result:
     tool = ["-m", "coverage", "run"] if mode.coverage and section.measured else []
     marks = [] if mode.thorough else ["-m", "not thorough"]
     shares = ["-n", str(mode.workers), "--dist", "worksteal"] if section.splits and mode.workers > 1 else []
+    ground = laid(ROOT)
+    env = ground.environment(home=not section.at_home)
     command = [
         sys.executable,
         *tool,
@@ -182,6 +187,7 @@ def tests(section: Section, mode: Mode) -> Result:
         "pytest",
         "-q",
         f"--junitxml={report}",
+        f"--basetemp={ground.pytest}",
         *marks,
         *shares,
         *section.options,
@@ -190,19 +196,23 @@ def tests(section: Section, mode: Mode) -> Result:
     code, output = run_command(
         command,
         seconds=section.budget * CUT_AFTER_BUDGETS,
-        env={"COVERAGE_FILE": str(mode.scratch / "coverage"), "DELIBERATE_CHECK": mode.name},
+        env={**env, "COVERAGE_FILE": str(mode.scratch / "coverage"), "DELIBERATE_CHECK": mode.name},
     )
+    strays = left(ground, artefacts=(report,), said=output)
     result = read_report(report)
     result.lacks = [f"{section.title}: {lack}" for lack in result.lacks]
     left_out = None if mode.thorough else re.search(r"(\d+) deselected", output)
     if left_out:
         result.lacks.append(f"{section.title}: {left_out[1]} marked thorough (make test-all)")
-    if code == 5:  # pytest ran no test
+    if code == 5 and not strays:  # pytest ran no test
         return result if result.skipped or left_out else nothing_yet(section)
-    if code and not result.failed:  # it did not get as far as failing a test
+    if code not in {0, 5} and not result.failed:  # it did not get as far as failing a test
         result.failed = 1
     if result.failed:
         result.output = output
+    if strays:
+        result.failed += 1
+        result.output += "\nleft behind:\n" + "\n".join(strays)
     return result
 
 
@@ -328,8 +338,10 @@ SECTIONS = (
         measured=False,
         splits=True,
     ),
-    Section(name="wheel", title="wheel", budget=60, run=tests, paths=("tests/packaging",), measured=False),
-    Section(name="local", title="local judge", budget=60, run=tests, paths=("tests/local",)),
+    Section(
+        name="wheel", title="wheel", budget=60, run=tests, paths=("tests/packaging",), measured=False, at_home=True
+    ),
+    Section(name="local", title="local judge", budget=60, run=tests, paths=("tests/local",), at_home=True),
     Section(
         name="rest",
         title="docs and examples",

@@ -370,7 +370,7 @@ async def test_many_that_left_their_group_are_swept_at_the_deadline() -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-async def test_when_we_are_killed_the_program_goes_with_us(tier: TierName) -> None:
+async def test_when_we_are_killed_the_program_goes_with_us(tier: TierName, tmp_path: Path) -> None:
     need(tier)
     seconds = f"{4000 + os.getpid()}.5"
     ours = f"""
@@ -378,7 +378,8 @@ import anyio
 from deliberate.sandbox._confined import run_confined
 anyio.run(lambda: run_confined({tier!r}, ["sleep", "{seconds}"], timeout_seconds=50))
 """
-    process = subprocess.Popen([sys.executable, "-c", ours])
+    # Nobody is left to remove its folder.
+    process = subprocess.Popen([sys.executable, "-c", ours], env={**os.environ, "TMPDIR": str(tmp_path)})
     with anyio.fail_after(20):
         while not (found := sleeping(seconds)):
             await anyio.sleep(0.02)
