@@ -82,7 +82,7 @@ def left(ground: Ground, *, artefacts: tuple[Path, ...] = (), said: str = "", se
         time.sleep(0.1)  # noqa: TID251  the driver is no test, and nothing tells it that a process is gone
     found = [f"process {line}" for line in running]
     found += [f"file {path}" for name in ("home", "tmp") for path in files(ground.folder / name)]
-    found += [f"file {line}" for line in sorted(untracked(ground.root) - ground.before)]
+    found += [f"file {line}, new in the repository" for line in sorted(untracked(ground.root) - ground.before)]
     found += [f"the planted key stands in {path}" for path in with_key(ground.key, (ground.folder, *artefacts))]
     if any(form in said.encode() for form in forms(ground.key)):
         found.append("the planted key stands in what was printed")

@@ -63,7 +63,7 @@ def test_files_outside_the_folders_of_tests_are_named(tmp_path: Path) -> None:
     assert left(ground) == [
         f"file {ground.folder}/home/.local/ledger.db",
         f"file {ground.folder / 'tmp' / 'empty'}",
-        "file stray.txt",
+        "file stray.txt, new in the repository",
     ]
 
 

@@ -102,11 +102,17 @@ async def test_a_vote_that_failed_five_times_by_chance_is_asked_once_more(tmp_pa
     assert (seen.votes, seen.requests) == (2, 12)
 
 
-async def test_one_judge_dead_for_good_leaves_the_others_a_quorum_and_is_left_alone(tmp_path: Path) -> None:
+SIZES = [CASES, pytest.param(2000, marks=[pytest.mark.thorough, pytest.mark.timeout(1800)])]
+
+
+@pytest.mark.parametrize("number", SIZES)
+async def test_one_judge_dead_for_good_leaves_the_others_a_quorum_and_is_left_alone(
+    tmp_path: Path, number: int
+) -> None:
     async with Endpoint(dead({"seeded-e"})) as endpoint:
-        seen = await judged(CASES, endpoint, tmp_path / "runs.db", in_flight=4)
-        await check(seen, tmp_path / "runs.db", cases=CASES)
-    assert seen.votes == 4 * CASES
+        seen = await judged(number, endpoint, tmp_path / "runs.db", in_flight=4)
+        await check(seen, tmp_path / "runs.db", cases=number)
+    assert seen.votes == 4 * number
     assert all(one.score is not None for one in seen.evaluations.values())
     assert seen.requests - seen.votes < CASES  # parked after five
     told = [reply.detail for reply in seen.replies if isinstance(reply, Absent)]
@@ -114,21 +120,22 @@ async def test_one_judge_dead_for_good_leaves_the_others_a_quorum_and_is_left_al
     assert any("does not exist" in one for one in told)
 
 
+@pytest.mark.parametrize("number", SIZES)
 async def test_three_judges_dead_decide_nothing_and_after_repair_the_bytes_are_those_without_fault(
-    tmp_path: Path,
+    tmp_path: Path, number: int
 ) -> None:
     gone = {"seeded-a", "seeded-b", "seeded-c"}
     async with Endpoint() as calm:
-        undisturbed = await judged(CASES, calm, tmp_path / "calm.db")
+        undisturbed = await judged(number, calm, tmp_path / "calm.db")
     async with Endpoint(dead(gone)) as endpoint:
-        seen = await judged(CASES, endpoint, tmp_path / "runs.db")
-        await check(seen, tmp_path / "runs.db", cases=CASES)
+        seen = await judged(number, endpoint, tmp_path / "runs.db")
+        await check(seen, tmp_path / "runs.db", cases=number)
         assert {why_without(one) for one in seen.evaluations.values()} == {"no_quorum"}
-        assert (seen.votes, len(seen.evaluations)) == (2 * CASES, CASES)
+        assert (seen.votes, len(seen.evaluations)) == (2 * number, number)
         gone.clear()
-        again = await judged(CASES, endpoint, tmp_path / "runs.db")
+        again = await judged(number, endpoint, tmp_path / "runs.db")
     assert again.digests == undisturbed.digests
-    assert again.requests == 3 * CASES
+    assert again.requests == 3 * number
     async with read_ledger(tmp_path / "runs.db") as reader:
         assert {run.status for run in await reader.runs()} == {"incomplete", "ok"}
 

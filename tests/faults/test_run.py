@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -79,6 +79,35 @@ async def test_three_judges_dead_exit_4_and_after_repair_the_bytes_are_those_wit
         assert done.code == 0, done.err
         assert done.end["read_back"] == CASES
         assert runs.digests() == undisturbed
+
+
+MEASURED = """
+import atexit, resource, sys
+atexit.register(lambda: print("kilobytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr))
+from deliberate.cli import main
+main()
+"""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("number", [30, pytest.param(4000, marks=pytest.mark.thorough)])
+async def test_memory_has_its_bound_however_many_cases_there_are(
+    tmp_path: Path, number: int, record_property: Callable[[str, object], None]
+) -> None:
+    async with laid(tmp_path / "t", cases=number) as runs:
+        done = await anyio.run_process(
+            [sys.executable, "-c", MEASURED, *runs.command()[3:]],
+            cwd=runs.folder,
+            env=runs.environment(),
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        told = done.stderr.decode()
+        assert done.returncode == 0, told
+        megabytes = int(told.rpartition("kilobytes ")[2]) / 1024
+        assert len(runs.digests()) == number
+        assert megabytes < 300
+    record_property("sampled", f"{number} cases of 3 votes: {megabytes:.0f} MiB at the most")
 
 
 async def test_with_few_files_to_open_it_completes(tmp_path: Path, undisturbed: list[str]) -> None:
