@@ -14,7 +14,7 @@ pytest_collect_file = (
     Sybil(
         parsers=[PythonCodeBlockParser(), SkipParser()],
         path=str(ROOT),
-        patterns=["README.md", "docs/**/*.md"],
+        patterns=["README.md", "docs/*.md"],
     )
     + Sybil(parsers=[DocTestParser()], path=str(ROOT / "deliberate"), patterns=["**/*.py"])
 ).pytest()

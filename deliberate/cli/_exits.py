@@ -17,6 +17,7 @@ import anyio
 from deliberate.errors import ConfigError, DeliberateError, LedgerError, ReportError
 from deliberate.gates import EXIT
 from deliberate.judging import visible
+from deliberate.providers._secrets import secrets_of
 
 __all__ = ["say", "stop", "wait_for"]
 
@@ -87,7 +88,8 @@ def say(text: str) -> None:
 
 
 def _crash(error: BaseException) -> int:
+    struck = secrets_of(os.environ).strike  # whoever raised it may have told a key
     handle, path = tempfile.mkstemp(prefix="deliberate-crash-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        traceback.print_exception(error, file=file)
-    return stop("crash", f"{type(error).__name__}: {error}; please report it with {Path(path)}")
+        file.write(struck("".join(traceback.format_exception(error))))
+    return stop("crash", f"{type(error).__name__}: {struck(str(error))}; please report it with {Path(path)}")

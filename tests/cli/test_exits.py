@@ -212,6 +212,30 @@ def test_our_own_defect_is_one_line_and_its_trace_is_in_a_file(capsys: pytest.Ca
     file.unlink()
 
 
+CRASHES = """
+import os
+from deliberate.cli._exits import wait_for
+
+async def work():
+    raise RuntimeError("Incorrect API key provided: " + os.environ["OPENAI_API_KEY"])
+
+wait_for(work)
+"""
+
+
+def test_a_key_that_a_defect_tells_is_struck_out_of_message_and_file(folder: Path) -> None:
+    key = "sk-planted/0a1b+2c3d="
+    env = {**environment(folder), "OPENAI_API_KEY": key, "TMPDIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", CRASHES], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    (kept,) = folder.glob("deliberate-crash-*.txt")
+    assert done.returncode == 1
+    for text in (done.stderr, kept.read_text(encoding="utf-8")):
+        assert "Incorrect API key provided: ***" in text
+        assert key not in text
+
+
 def test_a_reader_who_has_gone_is_no_error(folder: Path) -> None:
     for arguments in (("rubric", "show", "general"), ("ask", "answer.txt", *THREE, "--json")):
         reading, writing = os.pipe()
