@@ -118,12 +118,11 @@ def _bytes(workspace: Path, filename: str) -> bytes:
     """
     root = workspace.resolve()
     path = root / filename
-    if path.resolve() != path:
-        msg = f"{filename} is a link, or lies behind one: it may lead out of the workspace"
-        raise EvaluatorError(msg)
     try:
-        # Not to be swapped for a link, and not to wait for a pipe, after it was looked at.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        if path.resolve() != path:
+            msg = f"{filename} is a link, or lies behind one: it may lead out of the workspace"
+            raise EvaluatorError(msg)
+        handle = _opened(root, filename)
     except (FileNotFoundError, NotADirectoryError):
         msg = "there is no such file"
         raise ValueError(msg) from None
@@ -140,6 +139,27 @@ def _bytes(workspace: Path, filename: str) -> bytes:
         msg = f"{filename} is larger than {_MOST_BYTES // 1024 // 1024} MiB"
         raise EvaluatorError(msg)
     return data
+
+
+def _opened(root: Path, filename: str) -> int:
+    """A handle on the file, folder by folder from the root's own: none of them can be swapped for a link meanwhile.
+
+    Where the system opens nothing beside a handle, only the file itself cannot.
+    """
+    alone = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
+    at_once = alone | getattr(os, "O_NONBLOCK", 0)  # no waiting for a pipe's other end
+    if os.open not in os.supports_dir_fd:
+        return os.open(root / filename, at_once)
+    *folders, name = PurePath(filename).parts
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            inner = os.open(folder, alone | os.O_DIRECTORY, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        return os.open(name, at_once, dir_fd=handle)
+    finally:
+        os.close(handle)
 
 
 def _steps(key: str) -> tuple[str, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from deliberate import Case
-from deliberate.errors import ConfigError
+from deliberate.errors import ConfigError, EvaluatorError
 from deliberate.evaluators import FileJson
+from deliberate.evaluators.file_json import _bytes
 from deliberate.types import Evaluation, Unscored
 from tests.evaluators.conftest import Open
 
@@ -130,3 +134,38 @@ async def test_no_file_is_a_failed_reading(opened: Open, tmp_path: Path) -> None
         found = await read(opened, FileJson(filename=name), tmp_path)
         assert isinstance(found.outcome, Unscored)
         assert "there is no such file" in found.outcome.detail
+
+
+SWAPS = """
+import os, sys
+away, link, folder = sys.argv[1:]
+print("begun", flush=True)
+while True:
+    os.rename(folder, away)
+    os.rename(link, folder)
+    os.rename(folder, link)
+    os.rename(away, folder)
+"""
+
+
+@pytest.mark.parametrize("reads", [500, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_a_folder_swapped_for_a_link_while_it_is_read_leads_nowhere(tmp_path: Path, reads: int) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for place, text in ((inside / "folder", b"ours"), (outside, b"theirs")):
+        place.mkdir(parents=True)
+        (place / "results.json").write_bytes(text)
+    (tmp_path / "link").symlink_to(outside)
+    places = [str(tmp_path / "away"), str(tmp_path / "link"), str(inside / "folder")]
+    seen: Counter[bytes] = Counter()
+    with subprocess.Popen([sys.executable, "-c", SWAPS, *places], stdout=subprocess.PIPE) as swapping:
+        try:
+            assert swapping.stdout is not None
+            assert swapping.stdout.readline() == b"begun\n"
+            for _ in range(reads):
+                try:
+                    seen[_bytes(inside, "folder/results.json")] += 1
+                except (ValueError, EvaluatorError):
+                    seen[b""] += 1
+        finally:
+            swapping.kill()
+    assert set(seen) == {b"ours", b""}  # read, or away, or a link that was not followed
