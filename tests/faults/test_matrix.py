@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from deliberate.ledger import read_ledger
 from deliberate.reports import why_without
 from deliberate.testing.endpoint import Endpoint, mixed
 from deliberate.types import Absent
+from tests.faults import _matrix
 from tests.faults._matrix import (
     LASTING,
     MODELS,
@@ -168,3 +170,11 @@ async def test_a_case_ends_at_its_own_deadline_and_the_others_do_not(tmp_path: P
         seen = await judged(5, endpoint, tmp_path / "runs.db", case_seconds=3.0)
     late = {name for name, one in seen.evaluations.items() if one.score is None}
     assert late == {"q3"}
+
+
+def test_every_test_that_the_table_names_is_there() -> None:
+    named = re.findall(r"([\w./]+)::(\w+)", _matrix.__doc__ or "")
+    assert len(named) > 20
+    for file, name in named:
+        text = (Path(__file__).parent / f"{file}.py").read_text(encoding="utf-8")
+        assert f"def {name}(" in text, name
