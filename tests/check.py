@@ -198,7 +198,7 @@ def tests(section: Section, mode: Mode) -> Result:
         seconds=section.budget * CUT_AFTER_BUDGETS,
         env={**env, "COVERAGE_FILE": str(mode.scratch / "coverage"), "DELIBERATE_CHECK": mode.name},
     )
-    strays = left(ground, artefacts=(report,), said=output)
+    strays = left(ground, artifacts=(report,), said=output)
     result = read_report(report)
     result.lacks = [f"{section.title}: {lack}" for lack in result.lacks]
     left_out = None if mode.thorough else re.search(r"(\d+) deselected", output)

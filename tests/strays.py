@@ -68,12 +68,12 @@ def laid(root: Path) -> Ground:
     return Ground(root=root, folder=folder, mark=secrets.token_hex(8), key=key, before=frozenset(untracked(root)))
 
 
-def left(ground: Ground, *, artefacts: tuple[Path, ...] = (), said: str = "", seconds: float = 5.0) -> list[str]:
+def left(ground: Ground, *, artifacts: tuple[Path, ...] = (), said: str = "", seconds: float = 5.0) -> list[str]:
     """What was left behind, a line each: processes with their sockets, files, and places where the key stands.
 
     Args:
         ground: What the section was given; its folders are removed.
-        artefacts: What else it wrote.
+        artifacts: What else it wrote.
         said: What it printed.
         seconds: How long what is ending may take to be gone.
     """
@@ -83,7 +83,7 @@ def left(ground: Ground, *, artefacts: tuple[Path, ...] = (), said: str = "", se
     found = [f"process {line}" for line in running]
     found += [f"file {path}" for name in ("home", "tmp") for path in files(ground.folder / name)]
     found += [f"file {line}, new in the repository" for line in sorted(untracked(ground.root) - ground.before)]
-    found += [f"the planted key stands in {path}" for path in with_key(ground.key, (ground.folder, *artefacts))]
+    found += [f"the planted key stands in {path}" for path in with_key(ground.key, (ground.folder, *artifacts))]
     if any(form in said.encode() for form in forms(ground.key)):
         found.append("the planted key stands in what was printed")
     shutil.rmtree(ground.folder, ignore_errors=True)

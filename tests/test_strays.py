@@ -82,7 +82,7 @@ def test_the_planted_key_is_found_in_every_form(tmp_path: Path) -> None:
         (ground.pytest / name).write_text(text, encoding="utf-8")
     report = tmp_path / "report.xml"
     report.write_text(f"<e>{ground.key}</e>", encoding="utf-8")
-    found = left(ground, artefacts=(report,), said=f"KeyError: {ground.key}")
+    found = left(ground, artifacts=(report,), said=f"KeyError: {ground.key}")
     places = [str(ground.pytest / name) for name in ("late", "quoted", "raw", "shifted")]
     assert sorted(found) == sorted(
         [
