@@ -378,6 +378,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     shutil.rmtree(mode.scratch, ignore_errors=True)
     mode.scratch.mkdir(parents=True)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: tests of Ctrl-C would inherit that
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     results = [(section, run_section(section, mode)) for section in SECTIONS if section.name in names]
     return sum_up(results, left_out=[section.title for section in SECTIONS if section.name not in names])
 

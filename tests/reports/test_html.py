@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -314,6 +315,7 @@ def browsed(page: str, folder: Path, *, width: int = 1000) -> str:
             "--dump-dom",
             file.as_uri(),
         ],
+        env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TMPDIR": str(folder)},
         capture_output=True,
         text=True,
         timeout=50,

@@ -279,12 +279,15 @@ def test_it_runs_as_a_process_that_prints_its_address_first() -> None:
     flags = ["--latency", "0.01", "--jitter", "0.1", "--fault", "status:503=0", "--fault", "html", "--every-attempt"]
     program = [sys.executable, "-m", "deliberate.testing.endpoint", *flags]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert address.startswith("http://127.0.0.1:")
-        assert anyio.run(met, address) == ["text/html", "text/html", 2]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:")
+            assert anyio.run(met, address) == ["text/html", "text/html", 2]
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
 
 
 async def met(address: str) -> list[object]:
