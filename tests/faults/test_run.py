@@ -108,7 +108,7 @@ async def test_memory_has_its_bound_however_many_cases_there_are(
         assert done.returncode == 0, told
         megabytes = int(told.rpartition("kilobytes ")[2]) / 1024
         assert len(runs.digests()) == number
-        assert megabytes < 300
+        assert megabytes < 150
     record_property("sampled", f"{number} cases of 3 votes: {megabytes:.0f} MiB at the most")
 
 
