@@ -315,7 +315,7 @@ def browsed(page: str, folder: Path, *, width: int = 1000) -> str:
             "--dump-dom",
             file.as_uri(),
         ],
-        env={"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "TMPDIR": str(folder)},
+        env={**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_CACHE_HOME": str(folder)},
         capture_output=True,
         text=True,
         timeout=50,
