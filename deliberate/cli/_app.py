@@ -90,6 +90,10 @@ def ask(
     judge: JudgeFlag = None,
     plan: Annotated[Path | None, typer.Option(help="Parts, weights and gates: a plan file.", metavar="FILE")] = None,
     category: Annotated[str | None, typer.Option(help="What kind of task it was.")] = None,
+    previous: Annotated[
+        str | None,
+        typer.Option(help="The run of an earlier version: what no change can have moved stands.", metavar="RUN"),
+    ] = None,
     rule: RuleFlag = None,
     tie: TieFlag = None,
     quorum: QuorumFlag = None,

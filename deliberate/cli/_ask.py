@@ -25,7 +25,7 @@ from deliberate.cli._asked import (
 from deliberate.cli._exits import say
 from deliberate.cli._live import Progress, following, shows_tables
 from deliberate.cli._read import addresses, case_text, text_or_file
-from deliberate.cli._result import baseline_score, print_result
+from deliberate.cli._result import baseline_score, earlier, print_result
 from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Code, Estimate, Session
 from deliberate.errors import LedgerError
@@ -34,7 +34,7 @@ from deliberate.gates import result_of
 from deliberate.library import Library
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Imprint, ReadBack, checked
-from deliberate.types import AUTO, Case, Evaluation, Panel
+from deliberate.types import AUTO, Case, Panel
 
 __all__ = ["ask"]
 
@@ -77,14 +77,15 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
                 estimate, code = await session.estimate(case, evaluator), await session.code(evaluator)
                 _print_estimate(estimate, code, as_json=asked.as_json)
                 return 0
-            baseline = None if asked.baseline is None else await baseline_score(session.ledger.reader, asked.baseline)
+            reader = session.ledger.reader
+            baseline = None if asked.baseline is None else await baseline_score(reader, asked.baseline)
+            previous = None if asked.previous is None else await earlier(reader, asked.previous)
             async with following(heard, lambda: session.under_way) if tables else nullcontext():
-                evaluation = await session.evaluate(case, evaluator)
+                evaluation = await session.evaluate(case, evaluator, previous=previous)
             cast_at = await session.read_back(evaluation) if heard.read_back else ()
     except LedgerError as error:
         error.spent = bool(heard.run)  # once the run has begun somebody may have been asked
         raise
-    _say_rubric(evaluation)
     read_back = ReadBack(votes=heard.read_back, of=heard.votes, oldest=cast_at[0]) if cast_at else None
     if asked.record is not None and heard.read_back:
         say(f"{heard.read_back} of {heard.votes} votes were read back and are not recorded; --fresh asks them anew")
@@ -103,13 +104,6 @@ async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
         as_json=asked.as_json,
         github=asked.github,
     )
-
-
-def _say_rubric(evaluation: Evaluation) -> None:
-    """Says which rubric was chosen, and why, where one was for more than any task."""
-    details = evaluation.details
-    if details.get("rubric_by", "general") != "general":
-        say(f"rubric {details['rubric']}: {details['rubric_why']}")
 
 
 def _case_and_plan(

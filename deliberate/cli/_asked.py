@@ -58,6 +58,7 @@ class Asked(Record, frozen=True, kw_only=True):
     judge: list[str] | None
     plan: Path | None
     category: str | None
+    previous: str | None
     rule: str | None
     tie: str | None
     quorum: str | None

@@ -12,13 +12,13 @@ from rich.console import Console
 
 from deliberate.cli._github import fenced, tell_workflow
 from deliberate.cli._table import print_json
-from deliberate.errors import ConfigError, ReportError
+from deliberate.errors import ConfigError, ReportError, UnknownName
 from deliberate.ledger import Reader
 from deliberate.reports import Imprint, Totals, verdict_object, write
 from deliberate.reports import show as print_evaluation
 from deliberate.types import Case, Evaluation
 
-__all__ = ["baseline_mean", "baseline_score", "print_result"]
+__all__ = ["baseline_mean", "baseline_score", "earlier", "print_result"]
 
 
 async def baseline_score(reader: Reader, run: str) -> float:
@@ -38,6 +38,24 @@ async def baseline_score(reader: Reader, run: str) -> float:
         what = f"run {found.run} has {len(scores)} scores"
         raise ConfigError(what, where="--baseline", expected="a run with one")
     return scores[0]
+
+
+async def earlier(reader: Reader, run: str) -> Evaluation:
+    """What an earlier run said of its one case.
+
+    Raises:
+        UnknownName: There is no such run on this ledger.
+        ConfigError: It has no result, or several.
+    """
+    try:
+        found = await reader.run(run)
+    except UnknownName as error:
+        raise error.at("--previous") from None
+    results = [step.body for step in await reader.results(found.run, most=2) if step.body]
+    if len(results) != 1:
+        what = f"run {found.run} has {'no result' if not results else 'several results'}"
+        raise ConfigError(what, where="--previous", expected="a run of `ask`, on the same ledger")
+    return msgspec.json.decode(results[0], type=Evaluation)
 
 
 async def baseline_mean(reader: Reader, run: str) -> float:

@@ -64,7 +64,7 @@ async def run(
     **flags: Any,  # noqa: ANN401  those of `ask`, as `_app` declares them
 ) -> int:
     """Judges many cases, and gives the exit code."""
-    asked = Asked(output="", reference=None, category=None, **flags)
+    asked = Asked(output="", reference=None, category=None, previous=None, **flags)
     check(asked)
     own = own_evaluators(import_modules(asked.modules or ()))
     library = Library(workspace=Path.cwd())

@@ -14,7 +14,7 @@ import msgspec
 
 from deliberate.evaluators._base import Evaluator
 from deliberate.evaluators._deliberate import deliberate
-from deliberate.evaluators._revise import basis_of, begun, revised, tokens_of
+from deliberate.evaluators._revise import Anew, basis_of, begun, revised, tokens_of
 from deliberate.evaluators._revision import followed
 from deliberate.library import pinned_name
 from deliberate.runtime import Runtime
@@ -107,7 +107,7 @@ async def by_panel(
         return _degenerate(evaluator)
     panel, rubric, details = judged_by(panel, case, runtime=runtime, files=files)
     revision = begun(case, previous, basis=basis_of(panel, rubric))
-    why = "" if previous is None else "only panels that judge by dimensions evaluate in part"
+    anew = Anew("" if previous is None else "only panels that judge by dimensions evaluate in part")
     if previous is not None and rubric is not None and rubric.dimensions and not forms:
         found = await revised(
             case,
@@ -120,17 +120,20 @@ async def by_panel(
         )
         if isinstance(found, Evaluation):
             return msgspec.structs.replace(found, details={**found.details, **details})
-        why = found
+        anew = found
     verdict = await deliberate(case, panel, runtime=runtime, rubric=rubric, forms=forms)
     whole = _evaluation(evaluator, verdict)
     findings, resolved = followed(whole.findings, previous)
-    tokens = tokens_of(whole.usage)
+    usage = anew.usage + whole.usage
     return msgspec.structs.replace(
         whole,
         details=details,
         findings=findings,
         resolved=resolved,
-        revision=msgspec.structs.replace(revision, why=why, tokens=tokens, tokens_full=tokens),
+        usage=usage,
+        revision=msgspec.structs.replace(
+            revision, why=anew.why, tokens=tokens_of(usage), tokens_full=tokens_of(whole.usage)
+        ),
     )
 
 

@@ -8,6 +8,7 @@ is on record, and the votes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import anyio.to_thread
 import msgspec
@@ -49,18 +50,33 @@ from deliberate.types import (
     same_name,
 )
 
-__all__ = ["basis_of", "begun", "earlier_case", "revised", "tokens_of", "whole_stands"]
+__all__ = ["Anew", "basis_of", "begun", "earlier_case", "revised", "tokens_of", "whole_stands"]
 
-_ASK = 1500
-"""Characters of what an ask takes besides rubric, output and change: instructions and the form of the reply."""
-_FRAME = 1000
-"""Characters of what an ask about a change takes besides: its template, a section of the rubric, the severity guide."""
+_WHOLE = 1330
+"""Characters of an ask about the whole besides rubric and output: instructions, severities, the form of the reply."""
+_AGAIN = 2600
+"""Characters of an ask about a change besides the change: as above, with one section of the rubric, its severity guide
+and what was said before."""
+_AROUND = 410
+"""Characters of the ask which dimensions are affected, besides its template."""
+_WORTH = 0.8
+"""The most that asking about the change may take of what asking about the whole takes, all in characters. The numbers
+are those of the bundled rubrics, which are 1,150 to 1,450 characters long: prompts of the pairs of
+``benchmarks/incremental.py`` have 1,327 to 1,337 characters besides rubric and output, and 2,576 to 2,695 besides the
+change. A judge that reads no rubric saves less, so that what saves little for others would cost it more."""
 _LIKELY = 50.0
 """From here on (0–100) a dimension that a judge was asked about counts as affected."""
 
 _EVIDENCE = ("test_runner", "static_analysis")
 """The evaluators whose word, on the current output, can stand in for a judge's."""
 _ALL = 100.0
+
+
+class Anew(NamedTuple):
+    """Why the whole has to be judged, and what it took to find that out."""
+
+    why: str
+    usage: Usage = Usage()
 
 
 def basis_of(panel: Panel, rubric: Rubric | None) -> str:
@@ -167,7 +183,7 @@ async def revised(
     previous: Evaluation,
     revision: Revision,
     carry: Carry,
-) -> Evaluation | str:
+) -> Evaluation | Anew:
     """The evaluation in which the earlier one stands, wholly or in part; or why the whole has to be judged.
 
     A partial judgment that fails leaves the earlier evaluation standing, marked as carried and ``stale``.
@@ -175,7 +191,7 @@ async def revised(
     earlier = await earlier_case(previous, runtime=runtime)
     why = _incomparable(previous, revision)
     if earlier is None or why:
-        return why if earlier is not None else "the earlier output is not on this record"
+        return Anew(why if earlier is not None else "the earlier output is not on this record")
     before = Standing(output=earlier.digest, normalized=previous.normalized)
     if decision := skipped(before, Standing(output=case.digest), carry=carry):
         told = msgspec.structs.replace(revision, why="the output is the same", changed=0.0)
@@ -185,9 +201,9 @@ async def revised(
     only_output = msgspec.structs.replace(earlier, output=case.output).digest == case.digest
     why = full_because(revision.iteration, change, carry=carry) if only_output else "more than the output changed"
     if why:
-        return why
+        return Anew(why)
     moved = await _moved(case, panel, change, runtime=runtime, rubric=rubric, previous=previous, carry=carry)
-    if isinstance(moved, str):
+    if isinstance(moved, Anew):
         return moved
     affected, asked = moved
     if not affected:
@@ -215,20 +231,21 @@ async def _moved(
     rubric: Rubric,
     previous: Evaluation,
     carry: Carry,
-) -> tuple[tuple[str, ...], Usage] | str:
+) -> tuple[tuple[str, ...], Usage] | Anew:
     """The dimensions a change can have moved, and what asking for them took; or why the whole has to be judged."""
     found = await anyio.to_thread.run_sync(affected_by, change, rubric.dimensions)
-    least = _ASK + _FRAME + len(change.text)
+    least = _AGAIN + len(change.text)
     if found is None:
-        least += len(affecting_form(dimensions=rubric.dimensions, change=change.text).template)
-    if least >= _ASK + len(rubric.body) + len(case.output):
-        return "judging only the change would be no cheaper"
+        least += _AROUND + len(affecting_form(dimensions=rubric.dimensions, change=change.text).template)
+    if least > _WORTH * (_WHOLE + len(rubric.body) + len(case.output)):
+        return Anew("judging only the change would save too little")
     usage = Usage()
     if found is None:
         found, usage = await _asked_affected(case, panel, change, runtime, rubric)
     if found is None:
-        return "nobody could say which dimensions the change affects"
-    return too_many(found, rubric.dimensions, previous.findings, carry=carry) or (found, usage)
+        return Anew("nobody could say which dimensions the change affects", usage)
+    why = too_many(found, rubric.dimensions, previous.findings, carry=carry)
+    return Anew(why, usage) if why else (found, usage)
 
 
 async def _asked_affected(

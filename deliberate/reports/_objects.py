@@ -35,6 +35,7 @@ __all__ = [
     "PartObject",
     "QuorumObject",
     "RaisedObject",
+    "RevisionObject",
     "RoundObject",
     "ScoredObject",
     "SensitivityObject",
@@ -78,7 +79,11 @@ class FindingObject(Record, frozen=True, kw_only=True):
         Literal["new", "persisting", "resolved", "regressed"], _says("What became of it since the last iteration.")
     ]
     flags: Annotated[
-        tuple[str, ...], _says("`quote_not_found`: the quote is not in the output; `refuted`: verifiers struck it.")
+        tuple[str, ...],
+        _says(
+            "`quote_not_found`: the quote is not in the output; `refuted`: verifiers struck it; `carried`: it stands "
+            "from an earlier evaluation."
+        ),
     ]
 
 
@@ -115,6 +120,25 @@ class DimensionObject(Record, frozen=True, kw_only=True):
     judged: Annotated[Score, _says("0–100, as the judge gave it.")]
     adjusted: Annotated[Score, _says("0–100, after the severity of its findings; this is what counts.")]
     origin: Annotated[Literal["measured", "carried"], _says("`carried`: taken over from an earlier evaluation.")]
+
+
+class RevisionObject(Record, frozen=True, kw_only=True):
+    """Where an evaluation stands in a chain of iterations, and what of the earlier one stands in it."""
+
+    decision: Annotated[
+        Literal["full", "incremental", "skipped: identical", "skipped: confident"],
+        _says("Whether all was judged, only what a change can have moved, or nothing."),
+    ]
+    why: Annotated[str, _says("Why, in words; empty in a first iteration.")]
+    iteration: Annotated[int, _says("From 1.")]
+    changed: Annotated[Share | None, _says("The share of the text that changed; null if it was not compared.")]
+    affected: Annotated[
+        tuple[str, ...],
+        _says("The dimensions its votes are on; empty: all. What they give stands in the score of the whole."),
+    ]
+    tokens: Annotated[int, _says("What it took, in and out together.")]
+    tokens_full: Annotated[int, _says("What the last full evaluation of the chain took.")]
+    tokens_saved: Annotated[int, _says("The difference; below 0 if it took more.")]
 
 
 class MoveObject(Record, frozen=True, kw_only=True):
@@ -312,6 +336,8 @@ class PartObject(Record, frozen=True, kw_only=True):
     usage: Annotated[UsageObject, _says("What it took.")]
     duration_seconds: Annotated[float, _says("How long it took.")]
     verdict: Annotated[PanelObject | None, _says("Its panel's verdict; null if it is no panel.")]
+    resolved: Annotated[tuple[FindingObject, ...], _says("Findings of earlier iterations that no longer hold.")]
+    revision: Annotated[RevisionObject | None, _says("Its place in a chain of iterations; null if it keeps none.")]
 
 
 class EvaluationObject(Record, frozen=True, kw_only=True):
@@ -324,6 +350,17 @@ class EvaluationObject(Record, frozen=True, kw_only=True):
     findings: Annotated[tuple[RaisedObject, ...], _says("All findings, most severe first.")]
     missing: Annotated[tuple[str, ...], _says("Parts that broke.")]
     coverage: Annotated[Share, _says("Observed over declared weight.")]
+    suggestion: Annotated[str, _says("What to do next; may be empty.")]
+    feedback: Annotated[str, _says("The suggestion and every finding's remedy, a line each: for whoever mends it.")]
+    details: Annotated[
+        Mapping[str, Any],
+        _says("What the evaluator has to add: `rubric`, `rubric_by` and `rubric_why` say which was chosen, and why."),
+    ]
+    dimensions: Annotated[
+        tuple[DimensionObject, ...], _says("A panel's means over its judges; of a plan, see its parts.")
+    ]
+    resolved: Annotated[tuple[FindingObject, ...], _says("Findings of earlier iterations that no longer hold.")]
+    revision: Annotated[RevisionObject | None, _says("Its place in a chain of iterations; null if it keeps none.")]
 
 
 class VerdictObject(PanelObject, frozen=True, kw_only=True):

@@ -10,6 +10,16 @@ from pathlib import Path
 from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Result
 from deliberate.judging import visible
+from deliberate.reports._again import (
+    carried_text,
+    decision_text,
+    in_part,
+    is_again,
+    resolved_text,
+    rubric_text,
+    saved_text,
+    state_text,
+)
 from deliberate.reports._facts import (
     Cast,
     Imprint,
@@ -154,6 +164,7 @@ def summary(evaluation: Evaluation, *, title: str = "", imprint: Imprint | None 
         [f"## {escaped(title or 'Review')}"],
         [_verdict_line(evaluation)],
         [f"- Note: {escaped(flag_note(flag))}" for flag in evaluation.flags],
+        _again(evaluation),
         _parts(evaluation),
         *(block for panel in panel_parts(evaluation) for block in _panel(panel)),
         *_findings(evaluation),
@@ -166,6 +177,27 @@ def summary(evaluation: Evaluation, *, title: str = "", imprint: Imprint | None 
 def _result(result: Result) -> str:
     code = f" (exit {result.exit_code})" if result.exit_code else ""
     return f"**RESULT** {escaped(result.line)}{code}"
+
+
+def _again(evaluation: Evaluation) -> list[str]:
+    """Which rubric was chosen, and what became of an earlier evaluation."""
+    lines: list[str] = []
+    for path, one in [
+        ("", evaluation),
+        *((part.path, part.evaluation) for part in panel_parts(evaluation) if part.path),
+    ]:
+        at = f" ({escaped(path)})" if path else ""
+        told = {
+            "Rubric": rubric_text(one),
+            "Decision": decision_text(one),
+            "Saved": saved_text(one) if is_again(one) else "",
+            "Carried": carried_text(one) if is_again(one) else "",
+        }
+        lines += [f"- {name}{at}: {escaped(text)}" for name, text in told.items() if text]
+    if is_again(evaluation):
+        lines += [f"- Resolved: {escaped(resolved_text(one))}" for one in evaluation.resolved]
+        lines += [f"- Feedback: {escaped(line.removeprefix('- '))}" for line in evaluation.feedback.splitlines()]
+    return lines
 
 
 def _parts(evaluation: Evaluation) -> list[str]:
@@ -183,7 +215,8 @@ def _findings(evaluation: Evaluation) -> list[list[str]]:
         finding = one.finding
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
         place = " · ".join(escaped(text) for text in (finding.dimension, finding.location or "") if text)
-        raisers = f" ({escaped(said_of(one))})" if said_of(one) else ""
+        told = ", ".join(text for text in (state_text(evaluation, finding), said_of(one)) if text)
+        raisers = f" ({escaped(told)})" if told else ""
         struck = " (refuted)" if one.refuted else ""
         lines.append(f"- **{severity}** {place}{': ' if place else ''}{escaped(finding.title)}{raisers}{struck}")
     if len(found) > _MOST_FINDINGS:
@@ -194,13 +227,13 @@ def _findings(evaluation: Evaluation) -> list[list[str]]:
 def _verdict_line(evaluation: Evaluation) -> str:
     bracket = evaluation.bracket
     verdict = evaluation.verdict
-    if verdict is not None and isinstance(verdict.decision, Undecided):
+    if verdict is not None and isinstance(verdict.decision, Undecided) and not in_part(evaluation):
         return f"**No verdict**: {escaped(undecided_text(verdict.decision))}. Next: {escaped(next_step(verdict))}"
     if isinstance(evaluation.outcome, Unscored) or bracket is None:
         why = evaluation.outcome if isinstance(evaluation.outcome, Unscored) else None
         return f"**No score**: {escaped('' if why is None else f'{why.why}: {why.detail}')}"
     score = evaluation.outcome.score
-    told = reason_text(evaluation) if verdict is None else split(verdict)
+    told = reason_text(evaluation) if verdict is None or in_part(evaluation) else split(verdict)
     return f"**{bracket.label}** {score_text(score)}/100 ({normalized_text(score)}): {escaped(told)}"
 
 

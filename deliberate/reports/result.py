@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from deliberate.errors import UnknownName
+from deliberate.reports._again import in_part
 from deliberate.reports._facts import Cast, Raised, casts, panel_parts, quorum, raised, rounds
 from deliberate.reports._objects import (
     AbsentObject,
@@ -25,6 +26,7 @@ from deliberate.reports._objects import (
     PartObject,
     QuorumObject,
     RaisedObject,
+    RevisionObject,
     RoundObject,
     ScoredObject,
     SensitivityObject,
@@ -135,6 +137,8 @@ def verdict_object(evaluation: Evaluation, *, run: str | None = None, ledger: st
         run=run,
         ledger=ledger,
     )
+    if in_part(evaluation):
+        found["bracket"] = _maybe(evaluation.bracket)
     return VerdictObject(**found)
 
 
@@ -287,6 +291,12 @@ def _whole(evaluation: Evaluation) -> EvaluationObject:
         findings=tuple(_raised(one) for one in raised(evaluation)),
         missing=evaluation.missing,
         coverage=evaluation.coverage,
+        suggestion=evaluation.suggestion,
+        feedback=evaluation.feedback,
+        details=dict(evaluation.details),
+        dimensions=tuple(_dimension(one) for one in evaluation.dimensions),
+        resolved=tuple(_finding(one) for one in evaluation.resolved),
+        revision=_revision(evaluation),
     )
 
 
@@ -312,6 +322,24 @@ def _part(part: Part) -> PartObject:
         usage=_usage(found.usage),
         duration_seconds=found.duration_seconds,
         verdict=None if found.verdict is None else _panel(found.verdict),
+        resolved=tuple(_finding(one) for one in found.resolved),
+        revision=_revision(found),
+    )
+
+
+def _revision(evaluation: Evaluation) -> RevisionObject | None:
+    told = evaluation.revision
+    if told is None:
+        return None
+    return RevisionObject(
+        decision=evaluation.decision,
+        why=told.why,
+        iteration=told.iteration,
+        changed=told.changed,
+        affected=told.affected,
+        tokens=told.tokens,
+        tokens_full=told.tokens_full,
+        tokens_saved=told.tokens_saved,
     )
 
 

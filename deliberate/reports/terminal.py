@@ -13,11 +13,20 @@ from rich.console import Console
 from rich.text import Text
 
 from deliberate.gates import Result
+from deliberate.reports._again import (
+    carried_text,
+    decision_text,
+    in_part,
+    is_again,
+    resolved_text,
+    rubric_text,
+    saved_text,
+    state_text,
+)
 from deliberate.reports._facts import (
     Cast,
     Imprint,
     PanelPart,
-    Raised,
     ReadBack,
     by_dimension,
     last_words,
@@ -80,7 +89,9 @@ def show(console: Console, evaluation: Evaluation, *, imprint: Imprint | None = 
         _whole(screen, evaluation)
     else:
         _beside(screen, evaluation)
-    _findings(screen, raised(evaluation))
+    for path, one in _judged(evaluation):
+        _again(screen, path, one)
+    _findings(screen, evaluation)
     _notes(screen, evaluation)
     _foot(screen, evaluation, imprint or Imprint())
 
@@ -145,9 +156,11 @@ def _panel(screen: Screen, panel: PanelPart, ids: dict[str, str]) -> None:
     screen.blank()
     _rounds(screen, verdict)
     if isinstance(verdict.decision, Decided):
-        _decided(screen, verdict, verdict.decision, ids)
+        _decided(screen, verdict, verdict.decision, ids, label="IN PART" if in_part(panel.evaluation) else "VERDICT")
     else:
         _undecided(screen, verdict, verdict.decision)
+    if in_part(panel.evaluation) and not panel.path:
+        _scored(screen, panel.evaluation)
     screen.blank()
 
 
@@ -231,7 +244,7 @@ def _rounds(screen: Screen, verdict: Verdict) -> None:
         screen.labeled("STOPPED", screen.shown(verdict.close.because))
 
 
-def _decided(screen: Screen, verdict: Verdict, decision: Decided, ids: dict[str, str]) -> None:
+def _decided(screen: Screen, verdict: Verdict, decision: Decided, ids: dict[str, str], *, label: str) -> None:
     brackets = {vote.ballot.bracket for vote in verdict.votes if vote.ballot is not None}
     facts = [split(verdict)]
     if sum(verdict.counts[state] for state in ("voted",)) > 1:
@@ -240,7 +253,7 @@ def _decided(screen: Screen, verdict: Verdict, decision: Decided, ids: dict[str,
     facts += [tie_text(decision)] if decision.tied else []
     facts += ["shortened: the rest could not change the bracket"] if decision.path == "shortened" else []
     head = _headline(screen, decision.bracket, decision.score)
-    screen.labeled("VERDICT", Text("  ").join([head, screen.joined([Text(fact) for fact in facts])]))
+    screen.labeled(label, Text("  ").join([head, screen.joined([Text(fact) for fact in facts])]))
     number = quorum(verdict)
     by = [f"by {verdict.panel.rules.rule}, quorum {number.valid} of {number.seats} ({number.needed} needed)"]
     found = rounds(verdict)
@@ -350,7 +363,33 @@ def _headline(screen: Screen, bracket: Bracket, score: float) -> Text:
     )
 
 
-def _findings(screen: Screen, findings: Sequence[Raised]) -> None:
+def _judged(evaluation: Evaluation) -> list[tuple[str, Evaluation]]:
+    """The whole, and every panel within it, by its path."""
+    return [("", evaluation), *((one.path, one.evaluation) for one in panel_parts(evaluation) if one.path)]
+
+
+def _again(screen: Screen, path: str, evaluation: Evaluation) -> None:
+    """Which rubric was chosen, and what became of an earlier evaluation."""
+    at = f"{path}: " if path else ""
+    if rubric_text(evaluation):
+        screen.labeled("RUBRIC", screen.shown(f"{at}{rubric_text(evaluation)}"))
+    if is_again(evaluation):
+        told = [decision_text(evaluation), saved_text(evaluation)]
+        screen.labeled(
+            "DECISION", screen.joined([screen.shown(f"{at}{told[0]}"), *map(screen.shown, filter(None, told[1:]))])
+        )
+        if carried_text(evaluation):
+            screen.labeled("CARRIED", screen.shown(f"{at}{carried_text(evaluation)}"))
+    if not path and is_again(evaluation):
+        for number, finding in enumerate(evaluation.resolved):
+            screen.labeled("" if number else "RESOLVED", screen.shown(resolved_text(finding)))
+        for number, line in enumerate(evaluation.feedback.splitlines()):
+            screen.labeled("" if number else "FEEDBACK", screen.shown(line))
+        screen.blank()
+
+
+def _findings(screen: Screen, evaluation: Evaluation) -> None:
+    findings = raised(evaluation)
     for at, one in enumerate(findings):
         finding = one.finding
         severity = finding.severity.upper() if finding.severity == "blocker" else finding.severity
@@ -359,8 +398,7 @@ def _findings(screen: Screen, findings: Sequence[Raised]) -> None:
             Text.assemble(screen.shown(f"{finding.id} "), (severity, _SEVERITY_STYLES[finding.severity])),
             *(screen.shown(place) for place in places),
         ]
-        if said_of(one):
-            head.append(screen.shown(said_of(one)))
+        head += [screen.shown(text) for text in (state_text(evaluation, finding), said_of(one)) if text]
         if one.refuted:
             head.append(Text("refuted: it does not count"))
         screen.labeled("" if at else "FINDINGS", screen.joined(head))

@@ -313,3 +313,46 @@ def test_a_plan_reaches_evaluators_of_ones_own(here: Here, folder: Path) -> None
     assert found.json["score"] == 0.0
     plan.write_text("deliberate: 1\nparts: {short: {type: shorter, params: {then: 1}}}\n", encoding="utf-8")
     assert "own.plan.yaml:2:41: unknown parameter 'then'" in here(*asked, "--import", "shorter_checks").err
+
+
+def test_s0_37_the_same_output_with_its_previous_run_is_skipped_as_identical(here: Here) -> None:
+    flags = ("--rubric", "prose-quality", "--judge", "scripted/poor:20", "--json")
+    first = here("ask", "answer.txt", *flags).json
+    again = here("ask", "answer.txt", *flags, "--previous", first["run"])
+    told = again.json["evaluation"]
+    assert told["revision"]["decision"] == "skipped: identical"
+    assert (told["outcome"]["origin"], told["score"], again.json["usage"]["calls"]) == ("carried", 20.0, 0)
+    assert "DECISION    skipped: identical (iteration 2): the output is the same" in again.err
+    shown = here("show", again.json["run"]).out
+    assert "DECISION    skipped: identical (iteration 2): the output is the same" in shown
+    third = here("ask", "answer.txt", *flags, "--previous", again.json["run"]).json
+    assert third["evaluation"]["revision"]["iteration"] == 3
+
+
+def test_s0_42_a_changed_output_with_its_previous_run_is_judged_in_part(here: Here, folder: Path) -> None:
+    text = "\n".join(f"In room {at} the floor was laid anew and the lamps work." for at in range(120))
+    flags = ("--rubric", "prose-quality", "--judge", "scripted/poor:20", "--task", "Report", "--json")
+    (folder / "report.md").write_text(f"{text}\nIt took 3 days.\n")
+    first = here("ask", "report.md", *flags).json
+    (folder / "report.md").write_text(f"{text}\nIt took 4 days.\n")
+    again = here("ask", "report.md", *flags, "--previous", first["run"])
+    told = again.json["evaluation"]["revision"]
+    assert (told["decision"], told["why"]) == ("incremental", "the change moves no dimension")
+    assert told["tokens_saved"] > 0
+    assert "tokens saved" in again.err
+    assert "CARRIED" in again.err
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [("QQQQ", "--previous: unknown run 'QQQQ'"), ("", "--previous: unknown run ''")],
+)
+def test_a_previous_run_that_is_not_there_is_refused_before_anything_is_asked(
+    here: Here, folder: Path, run: str, said: str
+) -> None:
+    here("ask", "answer.txt", "--judge", "scripted/good:70")
+    asked = attempts(folder)
+    found = here("ask", "answer.txt", "--judge", "scripted/fair:40", "--previous", run)
+    assert found.code == 2
+    assert said in found.err
+    assert attempts(folder) == asked

@@ -38,7 +38,7 @@ def test_s0_45_a_rubric_for_finance_is_written_linted_and_chosen_for_its_categor
     asked = here("ask", "answer.txt", "--judge", "scripted/good:70", "--category", "finance")
     assert asked.code == 0
     assert "accuracy  compliance  formatting" in asked.out
-    assert asked.err == "rubric financial-report: category finance (workspace)\n"
+    assert "RUBRIC      financial-report: category finance (workspace)" in asked.out
     by_name = here("ask", "answer.txt", "--judge", "scripted/good:70", "--category", "poetry")
     assert "relevance  quality  completeness" in by_name.out
 

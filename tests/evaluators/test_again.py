@@ -158,7 +158,7 @@ async def test_s0_44_a_short_output_is_judged_as_a_whole_since_that_is_no_dearer
     _, two = await twice(opened, judge, first="It took 3 days.\nThanks.", second="It took 4 days.\nThanks.")
     assert judge.asked == ["whole", "whole"]
     assert two.revision is not None
-    assert two.revision.why == "judging only the change would be no cheaper"
+    assert two.revision.why == "judging only the change would save too little"
 
 
 async def test_a_change_that_moves_no_dimension_leaves_all_as_it_was(opened: Open) -> None:

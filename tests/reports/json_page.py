@@ -45,6 +45,10 @@ Asked with a panel or a judge, all of it speaks of that panel. With `--plan`, `s
 panel; if it has none, or several, they are `null`. The bracket of the whole is `evaluation.outcome.bracket`, and every
 part has its own `verdict`.
 
+Asked with `--previous`, `evaluation.revision` says what was decided. Where only some dimensions were judged again
+(`evaluation.revision.affected`), `votes`, `numbers` and what follows from them are on those alone; `score`, `bracket`
+and `evaluation` are the whole's, with what was carried.
+
 The exit code says how it ended against the gates that were asked for: 0 they held, 3 one failed, 4 no verdict, 5
 stopped before all was asked.
 

@@ -33,7 +33,8 @@ FIELDS = {
     "vote": "seat judge model family round bracket score reason dimensions findings status absent usage requested "
     "effective",
     "counts": "voted abstained unread failed unasked",
-    "evaluation": "outcome score normalized parts findings missing coverage",
+    "evaluation": "outcome score normalized parts findings missing coverage suggestion feedback details dimensions "
+    "resolved revision",
     "usage": "calls tokens_in tokens_out cost_usd",
 }
 """The fields that were promised; none may go."""
