@@ -76,8 +76,12 @@ async def lint_rubrics(*, names: list[str] | None, as_json: bool) -> int:
     else:
         print_lines(*(f"{one.where}: {one.level}: {one.what}" for _, one in found))
         errors = sum(one.level == "error" for _, one in found)
-        say(f"{errors} errors, {len(found) - errors} warnings")
+        say(f"{_count(errors, 'error')}, {_count(len(found) - errors, 'warning')}")
     return EXIT["usage"] if any(one.level == "error" for _, one in found) else EXIT["ok"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 async def migrate_rubric(*, path: Path, into: Path) -> int:

@@ -65,7 +65,7 @@ def test_the_lint_of_one_rubric_says_what_where(here: Here, folder: Path) -> Non
     done = here("rubric", "lint", str(path))
     assert done.code == 2
     assert "SKILL.md:15:15: error: weights sum to 1.1, must be 1.0" in " ".join(done.out.split()).replace("- ", "-")
-    assert done.err == "1 errors, 0 warnings\n"
+    assert done.err == "1 error, 0 warnings\n"
     everything = here("rubric", "lint", "--json")
     assert everything.code == 2
     assert [one["level"] for one in everything.json["remarks"]] == ["error"]

@@ -192,6 +192,29 @@ def test_s0_54_a_bundled_rubric_stays_and_its_successor_is_the_users(tmp_path: P
     assert len(read_examples(tmp_path / "general")) == len(read_examples(bundled("rubrics") / "general"))
 
 
+def test_s0_54_other_weights_that_cannot_be_written_leave_the_rubric_as_it_was(tmp_path: Path) -> None:
+    write_rubric(made(), tmp_path)
+    source = read_source(tmp_path / "incident-report")
+    with pytest.raises(RubricError, match=r"weights sum to 1\.1"):
+        reweighed(source, {"accuracy": 0.6, "clarity": 0.3, "actions": 0.2}, tmp_path)
+    assert read_source(tmp_path / "incident-report") == source
+    (tmp_path / ".versions" / "1" / "incident-report").mkdir(parents=True)
+    with pytest.raises(RubricError, match="that version was kept before; raise deliberate-version"):
+        reweighed(source, {"accuracy": 0.4, "clarity": 0.3, "actions": 0.3}, tmp_path)
+    assert read_source(tmp_path / "incident-report") == source
+
+
+def test_where_nothing_can_be_written_the_place_is_named(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "in-the-way"
+    in_the_way.write_text("a file", encoding="utf-8")
+    with pytest.raises(RubricError, match="in-the-way/incident-report: cannot be written"):
+        write_rubric(made(), in_the_way)
+    path = strict(tmp_path / "from")
+    with pytest.raises(RubricError, match="in-the-way/my-domain: cannot be written"):
+        add_rubric(path.parent, in_the_way)
+    assert in_the_way.read_text(encoding="utf-8") == "a file"
+
+
 def said(path: Path) -> list[str]:
     """The remarks on a rubric, without the folder they lie in."""
     return [f"{one.where.rpartition('/')[2]}: {one.level}: {one.what}" for one in lint(path)]
