@@ -1,6 +1,7 @@
 """Which rubric judges a case: a pure choice, and the look at this machine that it needs.
 
-The case's own category decides; without one, the types of its files, then the words of its task; else ``general``.
+The case's own category decides; without one, the types of its files or the words of its task, and if both find a
+rubric the one of the higher source, else that of the files; else ``general``.
 Of several that match: the higher source, then the greater effectiveness (shrunk towards 0 while it rests on few
 cases), then more matching categories, then the name. Of several of one name the source alone decides.
 """
@@ -140,6 +141,7 @@ def select(
             refused.append(f"{one.name} ({one.source}): {reason}")
         else:
             usable.setdefault(one.name, one)
+    choices: list[Choice] = []
     for by, wanted in _wanted(category, task, files, {name for one in usable.values() for name in one.categories}):
         found = [(one, _matching(one, wanted)) for one in usable.values()]
         matching = [(one, hits) for one, hits in found if hits]
@@ -147,7 +149,9 @@ def select(
             continue
         best, hits = min(matching, key=lambda pair: _order(pair[0], pair[1], effects or {}))
         why = f"{_BY[by]} {', '.join(hits)} ({best.source}{_others(len(matching))})"
-        return Choice(rubric=best, by=by, why=why, refused=tuple(refused))
+        choices.append(Choice(rubric=best, by=by, why=why, refused=tuple(refused)))
+    if choices:
+        return min(choices, key=lambda choice: _rank(choice.rubric))  # of one rank the surest, which stands first
     if GENERAL not in usable:
         raise RubricError(f"there is no rubric {GENERAL!r} that can be used", hint="install deliberate-eval again")
     why = f"no rubric is for the category {category!r}" if category else "nothing says what kind of task it was"

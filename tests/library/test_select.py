@@ -142,6 +142,16 @@ def test_without_a_category_files_and_then_words_choose(
     assert (found.rubric.name, found.by) == (name, by)
 
 
+def test_s0_46_a_rubric_of_ones_own_named_by_the_task_comes_before_a_bundled_one_for_the_file() -> None:
+    bundled = rubric("prose-quality", "docs")
+    own = rubric("financial-report", "finance", source="workspace")
+    every = [GENERAL, bundled, own]
+    found = select(every, task="Write the finance report", files=("q3.md",), around=HERE)
+    assert (found.rubric.name, found.why) == ("financial-report", "words of the task: finance (workspace)")
+    for task in ("Write the report", "Write the docs"):
+        assert select(every, task=task, files=("q3.md",), around=HERE).by == "file_type"
+
+
 def test_more_matching_words_count_before_the_name(tmp_path: Path) -> None:
     found = Library(home=tmp_path, workspace=tmp_path).choose(
         Case(output="o", task="Add a test to the code, testing it")
