@@ -305,7 +305,8 @@ async def _in_part(
     revision = msgspec.structs.replace(revision, tokens=tokens_of(usage))
     ballots = [vote.ballot for vote in verdict.votes if vote.ballot is not None]
     if not isinstance(verdict.decision, Decided) or not _covered(ballots, affected):
-        told = msgspec.structs.replace(revision, why=f"judging the change failed ({_why(verdict)})")
+        judged = "" if previous.revision is None else previous.revision.case  # nobody has judged what came after it
+        told = msgspec.structs.replace(revision, case=judged, why=f"judging the change failed ({_why(verdict)})")
         return carried(previous, decision="incremental", revision=told, usage=usage, flags=("stale",))
     votes = [(one.dimensions, one.findings, one.resolved if isinstance(one, Revised) else ()) for one in ballots]
     found = merged(previous, votes, mode=rubric.severity)

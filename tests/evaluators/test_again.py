@@ -15,7 +15,7 @@ from deliberate.evaluators.composite import Composite, Member
 from deliberate.library import Library
 from deliberate.providers._base import Request
 from deliberate.runtime import Runtime
-from deliberate.types import Bracket, Carry, Judge, Scored, Seat, Unscored
+from deliberate.types import Bracket, Carry, Judge, Rules, Scored, Seat, Unscored
 from tests.evaluators._again import Check, Lint, Told, ballot
 from tests.evaluators.conftest import Open
 
@@ -27,6 +27,7 @@ LINES = "\n".join(
 FIRST = f"{LINES}\nThe hall was cleaned.\nIt took 3 days.\nThanks to all.\n{LINES}\nEnd."
 SECOND = FIRST.replace("3 days", "4 days")
 TASK = "Report on the hall"
+NAMES = ("clarity", "accuracy", "tone", "structure")
 FOUND = {"severity": "important", "dimension": "accuracy", "title": "It took 4 days"}
 OTHER = {"severity": "suggestion", "dimension": "tone", "title": "Too dry"}
 
@@ -139,6 +140,8 @@ async def test_s0_44_many_affected_dimensions_are_judged_as_a_whole(opened: Open
     assert judge.asked == ["whole", "affects", "whole"]
     assert two.revision is not None
     assert "hold 60% of the weight" in two.revision.why
+    assert (two.usage.calls, two.revision.tokens) == (2, two.usage.tokens_in + two.usage.tokens_out)
+    assert two.revision.tokens_saved < 0  # the ask what is affected came on top
 
 
 async def test_s0_44_the_fifth_iteration_is_judged_as_a_whole(opened: Open) -> None:
@@ -184,6 +187,38 @@ async def test_a_failed_partial_ask_leaves_the_previous_evaluation_standing_carr
     assert two.outcome.origin == "carried"
     assert "stale" in two.flags
     assert "judging the change failed" in two.reason
+
+
+async def test_after_a_failed_partial_ask_the_next_is_on_all_that_changed_since_somebody_judged(opened: Open) -> None:
+    judge = told(
+        change=lambda request, names: (
+            RefusedError("no") if "5 days" not in request.messages[1].content else mended(request, names)
+        )
+    )
+    panel = Panel.of("scripted/x", rubric="prose-quality")
+    async with opened(providers={"*": judge}) as session:
+        one = await session.evaluate(Case(output=FIRST, task=TASK), panel)
+        two = await session.evaluate(Case(output=SECOND, task=TASK), panel, previous=one)
+        third = await session.evaluate(Case(output=FIRST.replace("3 days", "5 days"), task=TASK), panel, previous=two)
+    assert "- It took 3 days.\n+ It took 5 days." in judge.prompts[-1]
+    assert (third.decision, "stale" in two.flags, "stale" in third.flags) == ("incremental", True, False)
+
+
+@pytest.mark.parametrize("quorum", [1, "majority"])
+async def test_a_partial_ask_counts_only_with_a_quorum_and_every_affected_dimension(opened: Open, quorum: Any) -> None:  # noqa: ANN401
+    def change(request: Request, names: Sequence[str]) -> Any:  # noqa: ANN401
+        return RefusedError("no") if names == ["tone"] else mended(request, names)
+
+    seats = tuple(Seat(name=name, judge=Judge(model="scripted/x"), dimensions=(name,)) for name in NAMES)
+    panel = Panel(seats=seats, rubric="prose-quality", rules=Rules(quorum=quorum))
+    one, two = await twice(opened, told(change=change, affects=["accuracy", "tone"]), plan=panel)
+    assert ("stale" in two.flags, two.score) == (True, one.score)
+    three = Panel.of("scripted/x", "scripted/y", "scripted/z", rubric="prose-quality")
+    judge = told(
+        change=lambda request, names: mended(request, names) if request.model == "scripted/x" else RefusedError("no")
+    )
+    one, two = await twice(opened, judge, plan=three)
+    assert ("stale" in two.flags, two.score) == (True, one.score)
 
 
 async def test_where_nobody_can_say_what_is_affected_the_whole_is_judged(opened: Open) -> None:
