@@ -164,7 +164,7 @@ async def whole_stands(
 def _next(part: Part, why: str) -> Revision:
     """A part's place in its chain, one iteration on; the case it was really about stays the one to compare with."""
     before = part.evaluation.revision or Revision()
-    return msgspec.structs.replace(before, iteration=before.iteration + 1, why=why, tokens=0)
+    return msgspec.structs.replace(before, iteration=before.iteration + 1, why=why, changed=None, tokens=0)
 
 
 def _passed(evaluation: Evaluation) -> bool | None:

@@ -10,16 +10,7 @@ from pathlib import Path
 from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Result
 from deliberate.judging import visible
-from deliberate.reports._again import (
-    carried_text,
-    decision_text,
-    in_part,
-    is_again,
-    resolved_text,
-    rubric_text,
-    saved_text,
-    state_text,
-)
+from deliberate.reports._again import again_lines, in_part, state_text
 from deliberate.reports._facts import (
     Cast,
     Imprint,
@@ -164,7 +155,7 @@ def summary(evaluation: Evaluation, *, title: str = "", imprint: Imprint | None 
         [f"## {escaped(title or 'Review')}"],
         [_verdict_line(evaluation)],
         [f"- Note: {escaped(flag_note(flag))}" for flag in evaluation.flags],
-        _again(evaluation),
+        [f"- {label.capitalize()}: {escaped(text.removeprefix('- '))}" for label, text in again_lines(evaluation)],
         _parts(evaluation),
         *(block for panel in panel_parts(evaluation) for block in _panel(panel)),
         *_findings(evaluation),
@@ -177,27 +168,6 @@ def summary(evaluation: Evaluation, *, title: str = "", imprint: Imprint | None 
 def _result(result: Result) -> str:
     code = f" (exit {result.exit_code})" if result.exit_code else ""
     return f"**RESULT** {escaped(result.line)}{code}"
-
-
-def _again(evaluation: Evaluation) -> list[str]:
-    """Which rubric was chosen, and what became of an earlier evaluation."""
-    lines: list[str] = []
-    for path, one in [
-        ("", evaluation),
-        *((part.path, part.evaluation) for part in panel_parts(evaluation) if part.path),
-    ]:
-        at = f" ({escaped(path)})" if path else ""
-        told = {
-            "Rubric": rubric_text(one),
-            "Decision": decision_text(one),
-            "Saved": saved_text(one) if is_again(one) else "",
-            "Carried": carried_text(one) if is_again(one) else "",
-        }
-        lines += [f"- {name}{at}: {escaped(text)}" for name, text in told.items() if text]
-    if is_again(evaluation):
-        lines += [f"- Resolved: {escaped(resolved_text(one))}" for one in evaluation.resolved]
-        lines += [f"- Feedback: {escaped(line.removeprefix('- '))}" for line in evaluation.feedback.splitlines()]
-    return lines
 
 
 def _parts(evaluation: Evaluation) -> list[str]:

@@ -15,16 +15,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined, Template
 
 from deliberate.judging import visible
-from deliberate.reports._again import (
-    carried_text,
-    decision_text,
-    in_part,
-    is_again,
-    resolved_text,
-    rubric_text,
-    saved_text,
-    state_text,
-)
+from deliberate.reports._again import again_lines, in_part, state_text
 from deliberate.reports._facts import (
     Imprint,
     PanelPart,
@@ -141,18 +132,16 @@ def _template() -> Template:
     )
     names: dict[str, Any] = {
         "Bracket": Bracket,
+        "again_lines": again_lines,
         "also_put": also_put,
         "apart_text": apart_text,
         "bracket_of": bracket_of,
         "by_dimension": by_dimension,
-        "carried_text": carried_text,
         "casts": casts,
-        "decision_text": decision_text,
         "flag_note": flag_note,
         "gate_text": gate_text,
         "hinges": hinges,
         "in_part": in_part,
-        "is_again": is_again,
         "is_decided": _is_decided,
         "is_scored": _is_scored,
         "last_words": last_words,
@@ -165,11 +154,8 @@ def _template() -> Template:
         "quorum": quorum,
         "read_back_text": read_back_text,
         "reason_text": reason_text,
-        "resolved_text": resolved_text,
         "rounds": rounds,
-        "rubric_text": rubric_text,
         "said_of": said_of,
-        "saved_text": saved_text,
         "score_text": score_text,
         "severity_counts": severity_counts,
         "shown": _shown,

@@ -13,16 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deliberate.gates import Result
-from deliberate.reports._again import (
-    carried_text,
-    decision_text,
-    in_part,
-    is_again,
-    resolved_text,
-    rubric_text,
-    saved_text,
-    state_text,
-)
+from deliberate.reports._again import again_lines, in_part, state_text
 from deliberate.reports._facts import (
     Cast,
     Imprint,
@@ -89,8 +80,7 @@ def show(console: Console, evaluation: Evaluation, *, imprint: Imprint | None = 
         _whole(screen, evaluation)
     else:
         _beside(screen, evaluation)
-    for path, one in _judged(evaluation):
-        _again(screen, path, one)
+    _again(screen, evaluation)
     _findings(screen, evaluation)
     _notes(screen, evaluation)
     _foot(screen, evaluation, imprint or Imprint())
@@ -363,28 +353,13 @@ def _headline(screen: Screen, bracket: Bracket, score: float) -> Text:
     )
 
 
-def _judged(evaluation: Evaluation) -> list[tuple[str, Evaluation]]:
-    """The whole, and every panel within it, by its path."""
-    return [("", evaluation), *((one.path, one.evaluation) for one in panel_parts(evaluation) if one.path)]
-
-
-def _again(screen: Screen, path: str, evaluation: Evaluation) -> None:
+def _again(screen: Screen, evaluation: Evaluation) -> None:
     """Which rubric was chosen, and what became of an earlier evaluation."""
-    at = f"{path}: " if path else ""
-    if rubric_text(evaluation):
-        screen.labeled("RUBRIC", screen.shown(f"{at}{rubric_text(evaluation)}"))
-    if is_again(evaluation):
-        told = [decision_text(evaluation), saved_text(evaluation)]
-        screen.labeled(
-            "DECISION", screen.joined([screen.shown(f"{at}{told[0]}"), *map(screen.shown, filter(None, told[1:]))])
-        )
-        if carried_text(evaluation):
-            screen.labeled("CARRIED", screen.shown(f"{at}{carried_text(evaluation)}"))
-    if not path and is_again(evaluation):
-        for number, finding in enumerate(evaluation.resolved):
-            screen.labeled("" if number else "RESOLVED", screen.shown(resolved_text(finding)))
-        for number, line in enumerate(evaluation.feedback.splitlines()):
-            screen.labeled("" if number else "FEEDBACK", screen.shown(line))
+    before = ""
+    for label, text in again_lines(evaluation):
+        screen.labeled("" if label == before else label.upper(), screen.shown(text))
+        before = label
+    if before not in {"", "rubric"}:
         screen.blank()
 
 

@@ -71,7 +71,7 @@ def test_s0_44a_a_terminal_shows_what_was_judged_again_and_what_it_saved(in_part
     assert "IN PART ■■■■ Excellent 90/100" in text
     assert "SCORE ■■■□ Good 69/100" in text
     assert (
-        "DECISION incremental (iteration 2): 1 of 4 dimensions judged again: accuracy; 1% of the text changed" in text
+        "DECISION incremental (iteration 2): 1 of 4 dimensions judged again: accuracy; 1.1% of the text changed" in text
     )
     assert isinstance(in_part.revision, Revision)
     assert f"{in_part.revision.tokens_saved:,} of {in_part.revision.tokens_full:,} tokens saved (" in text
@@ -134,7 +134,7 @@ def test_s0_33_a_chosen_rubric_and_its_reason_stand_in_every_rendering(tmp_path:
     assert f"RUBRIC judge: {why}" in printed(found)
     assert why in " ".join(review_page([("Review", CASE, found)]).split())
     write(found, tmp_path / "review.md", case=CASE)
-    assert "Rubric (judge)" in (tmp_path / "review.md").read_text("utf-8")
+    assert "- Rubric: judge" in (tmp_path / "review.md").read_text("utf-8")
     part = object_of(found)["evaluation"]["parts"][-1]
     assert part["details"]["rubric_why"] == "nothing says what kind of task it was"
 
