@@ -12,6 +12,7 @@ from deliberate.engine import Session
 from deliberate.errors import ConfigError, RubricError
 from deliberate.gates import EXIT
 from deliberate.library import (
+    BEGUN_OUTPUT,
     Example,
     Library,
     add_rubric,
@@ -44,8 +45,8 @@ async def new(
     made = draft(name, _weights(dimensions), categories=category or (), description=description)
     place = into or (library.home / "evaluators" / "user" if user else library.workspace / ".agents" / "evaluators")
     examples = {
-        "good-1.md": _EXAMPLE.format(expect="[good, excellent]", output="Put an output here that is good enough."),
-        "poor-1.md": _EXAMPLE.format(expect="[poor, fair]", output="Put an output here that is not good enough."),
+        "good-1.md": _EXAMPLE.format(expect="[good, excellent]", output=f"{BEGUN_OUTPUT} that is good enough."),
+        "poor-1.md": _EXAMPLE.format(expect="[poor, fair]", output=f"{BEGUN_OUTPUT} that is not good enough."),
     }
     write_rubric(made, place, examples=examples)
     print_lines(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         write_calibrations,
     )
     from deliberate.library._effects import write_effects
-    from deliberate.library._examples import Example, read_examples
+    from deliberate.library._examples import BEGUN_OUTPUT, Example, read_examples
     from deliberate.library._library import Library
     from deliberate.library._lint import Remark, lint
     from deliberate.library._places import SOURCES, bundled, home_folder
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "APPROVED",
+    "BEGUN_OUTPUT",
     "KAPSO",
     "SOURCES",
     "Calibrated",
@@ -87,7 +88,7 @@ _HOMES = {
         "write_calibrations",
     ),
     "deliberate.library._effects": ("write_effects",),
-    "deliberate.library._examples": ("Example", "read_examples"),
+    "deliberate.library._examples": ("BEGUN_OUTPUT", "Example", "read_examples"),
     "deliberate.library._library": ("Library",),
     "deliberate.library._lint": ("Remark", "lint"),
     "deliberate.library._places": ("SOURCES", "bundled", "home_folder"),

@@ -13,10 +13,13 @@ from deliberate.library._frontmatter import parse_front_matter
 from deliberate.library._yaml import Words, Written
 from deliberate.types import BRACKETS, Bracket, Record, bracket_named
 
-__all__ = ["EXAMPLES", "Example", "read_examples"]
+__all__ = ["BEGUN_OUTPUT", "EXAMPLES", "Example", "read_examples"]
 
 EXAMPLES = "examples"
 """The folder beside SKILL.md they lie in; no part of a rubric's digest."""
+
+BEGUN_OUTPUT = "Put an output here"
+"""How the output of an example begins that is still to be written."""
 
 
 class Example(Record, frozen=True, kw_only=True):

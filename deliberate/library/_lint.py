@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal, cast
 
 from deliberate.errors import ConfigError, RubricError
-from deliberate.library._examples import read_examples
+from deliberate.library._examples import BEGUN_OUTPUT, read_examples
 from deliberate.library._files import read_text
-from deliberate.library._write import DIGEST
+from deliberate.library._write import BEGUN, DIGEST
 from deliberate.library.rubrics import KNOWN_METADATA, Source, read_source
 from deliberate.types import Record, same_name
 
@@ -47,6 +47,8 @@ def lint(path: Path, *, links: bool = False) -> tuple[Remark, ...]:
             if len(examples) < _FEWEST_EXAMPLES:
                 what = f"has {len(examples)} graded examples: write one that is good and one that is not"
                 found.append(_warning(f"{source.file.parent}/examples:1:1", what))
+            begun = [one.file for one in examples if one.output.startswith(BEGUN_OUTPUT)]
+            found += [_warning(f"{file}:1:1", "has no output yet: put a real one in") for file in begun]
     return tuple(found)
 
 
@@ -111,6 +113,9 @@ def _body(source: Source) -> Iterator[Remark]:
             yield _warning(f"{source.file}:{match[0]}:1", what)
     if not any(same_name(each["name"], "Severity Guide") for _, each in headings):
         yield _warning(f"{source.file}:{first}:1", "the body has no section '## Severity Guide'")
+    for at, line in enumerate(lines):
+        if BEGUN in line:
+            yield _warning(f"{source.file}:{first + at}:1", "its questions are still to be replaced by your own")
     if len(lines) > _MOST_LINES:
         yield _warning(f"{source.file}:{first + _MOST_LINES}:1", f"the body has {len(lines)} lines: {_MOST_LINES} do")
 

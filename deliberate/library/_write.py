@@ -21,10 +21,13 @@ from deliberate.library._files import listed, read_text
 from deliberate.library.rubrics import Source, read_rubric, read_source
 from deliberate.types import Dimension, Rubric, same_name
 
-__all__ = ["DIGEST", "add_rubric", "draft", "migrate", "reweighed", "write_rubric"]
+__all__ = ["BEGUN", "DIGEST", "add_rubric", "draft", "migrate", "reweighed", "write_rubric"]
 
 DIGEST = "digest"
 """The file beside an added rubric that holds the digest it was added with."""
+
+BEGUN = "Replace these questions by your own."
+"""What a draft says of itself, until somebody has."""
 
 _LICENSE = "Apache-2.0"
 _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
@@ -98,7 +101,7 @@ def draft(name: str, dimensions: Sequence[tuple[str, float]], *, categories: Seq
         f"- What would a careful reader object to here?"
         for one, weight in dimensions
     )
-    body = f"""You judge {words} by what the task asks. Replace these questions by your own.
+    body = f"""You judge {words} by what the task asks. {BEGUN}
 
 {sections}
 

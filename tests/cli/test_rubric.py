@@ -32,7 +32,10 @@ def test_s0_45_a_rubric_for_finance_is_written_linted_and_chosen_for_its_categor
     weights = "accuracy:.5,compliance:.3,formatting:.2"
     text = "Judges financial reports. Use it for quarterly and annual reports."
     here("rubric", "new", "financial-report", "--dimensions", weights, "--category", "finance", "--description", text)
-    assert here("rubric", "lint", "financial-report").code == 0
+    linted = here("rubric", "lint", "financial-report")
+    assert (linted.code, linted.err) == (0, "0 errors, 3 warnings\n")
+    assert "its questions are still to be replaced by your own" in " ".join(linted.out.split())
+    assert " ".join(linted.out.split()).count("put a real one in") == 2
     listed = here("rubric", "ls", "--json").json["rubrics"]
     assert [one["source"] for one in listed if one["name"] == "financial-report"] == ["workspace"]
     asked = here("ask", "answer.txt", "--judge", "scripted/good:70", "--category", "finance")

@@ -83,12 +83,13 @@ def test_every_bundled_rubric_is_an_agent_skill_to_others(folder: Path) -> None:
     assert validate(folder) == []
 
 
-def test_s0_3_a_new_rubric_is_an_agent_skill_without_a_remark_but_its_examples(tmp_path: Path) -> None:
+def test_s0_3_a_new_rubric_is_an_agent_skill_and_the_lint_says_what_is_still_to_be_written(tmp_path: Path) -> None:
     rubric = made()
     assert write_rubric(rubric, tmp_path) == rubric
     assert validate(tmp_path / rubric.name) == []
-    (remark,) = lint(tmp_path / rubric.name)
-    assert (remark.level, remark.where) == ("warning", f"{tmp_path}/incident-report/examples:1:1")
+    begun, none = lint(tmp_path / rubric.name)
+    assert (begun.level, begun.where) == ("warning", f"{tmp_path}/incident-report/SKILL.md:11:1")
+    assert (none.level, none.where) == ("warning", f"{tmp_path}/incident-report/examples:1:1")
     assert not [path for path in tmp_path.iterdir() if path.name != rubric.name]
 
 
