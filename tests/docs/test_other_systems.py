@@ -30,3 +30,14 @@ async def test_each_block_runs_as_printed(tmp_path: Path, text: str, output: str
     async with Session(ledger=":memory:", env={}) as session:
         found = await session.evaluate(Case(output=output), plan)
     assert found.score == pytest.approx(float(score))
+
+
+def test_every_test_the_page_names_is_there() -> None:
+    named = set(re.findall(r"`(test_\w+)`", PAGE.read_text("utf-8").partition("## OpenKoi")[2]))
+    there = {
+        name
+        for path in Path(__file__).parents[1].rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert len(named) == 9
+    assert named <= there
