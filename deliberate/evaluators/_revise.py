@@ -314,7 +314,7 @@ async def _in_part(
     return Evaluation(
         evaluator=previous.evaluator,
         outcome=Scored(score=found.score, raw=found.score),
-        reason=f"{bracket_of(found.score).label}, {why}",
+        reason=f"{bracket_of(found.score).label}: {why}",
         suggestion=next((one.suggestion for one in sorted(ballots, key=_by_score) if one.suggestion), ""),
         flags=verdict.flags,
         details=previous.details,

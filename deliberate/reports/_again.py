@@ -31,7 +31,7 @@ def _lines(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         yield from ((label, f"{path}: {text}" if path else text) for label, text in told.items() if text)
     if _is_again(evaluation):
         yield from (("resolved", _resolved(one)) for one in evaluation.resolved)
-        yield from (("feedback", line) for line in evaluation.feedback.splitlines())
+        yield from (("feedback", line.removeprefix("- ")) for line in evaluation.feedback.splitlines())
 
 
 def _is_again(evaluation: Evaluation) -> bool:

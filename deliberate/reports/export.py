@@ -155,7 +155,7 @@ def summary(evaluation: Evaluation, *, title: str = "", imprint: Imprint | None 
         [f"## {escaped(title or 'Review')}"],
         [_verdict_line(evaluation)],
         [f"- Note: {escaped(flag_note(flag))}" for flag in evaluation.flags],
-        [f"- {label.capitalize()}: {escaped(text.removeprefix('- '))}" for label, text in again_lines(evaluation)],
+        [f"- {label.capitalize()}: {escaped(text)}" for label, text in again_lines(evaluation)],
         _parts(evaluation),
         *(block for panel in panel_parts(evaluation) for block in _panel(panel)),
         *_findings(evaluation),

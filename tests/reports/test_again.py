@@ -77,7 +77,7 @@ def test_s0_44a_a_terminal_shows_what_was_judged_again_and_what_it_saved(in_part
     assert f"{in_part.revision.tokens_saved:,} of {in_part.revision.tokens_full:,} tokens saved (" in text
     assert "CARRIED clarity 60, tone 60, structure 60" in text
     assert "RESOLVED F1 (important, accuracy): It took 4 days" in text
-    assert "FEEDBACK Add a date. - F2 [suggestion] Too dry: Name who did it." in text
+    assert "FEEDBACK Add a date. F2 [suggestion] Too dry: Name who did it." in text
     assert "F2 suggestion · tone · persisting, carried" in text
 
 
