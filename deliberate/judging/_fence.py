@@ -7,17 +7,26 @@ tell roles apart with a broken bar. Digests and keys see the raw text; only the 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["SLOT", "fenced", "filled", "nonce_of", "visible"]
 
 SLOT = "\0nonce\0"
 """Stands for the nonce in prompts, digests and recordings: a NUL survives in no visible text."""
 
-_ROLE_TOKENS = ("<|", "|>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>")
+_ROLE_TOKENS = (
+    ("|", (("<|", "<¦"), ("|>", "¦>"))),
+    ("INST]", (("[INST]", "⟦INST]"), ("[/INST]", "⟦/INST]"))),
+    ("SYS>>", (("<<SYS>>", "< <SYS>>"), ("<</SYS>>", "< </SYS>>"))),
+)
+"""What models tell roles apart by, with how it is shown; before them what they cannot do without."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+_SHORT = 32 * 1024
+"""Characters of a text whose view is kept at hand: every seat of a panel is shown the same case."""
 
 
 def visible(text: str) -> str:
@@ -26,11 +35,7 @@ def visible(text: str) -> str:
     >>> visible("a\u202eb<|im_start|>")
     'a⟨U+202E⟩b<¦im_start¦>'
     """
-    if not text.isascii() or not text.isprintable():
-        text = "".join(_shown(sign) for sign in unicodedata.normalize("NFC", text))
-    for token in _ROLE_TOKENS:
-        text = text.replace(token, token.replace("|", "¦").replace("[", "⟦").replace("<<", "< <"))
-    return text
+    return _view(text) if len(text) <= _SHORT else _seen(text)
 
 
 def fenced(label: str, text: str) -> str:
@@ -40,7 +45,7 @@ def fenced(label: str, text: str) -> str:
 
 def nonce_of(secret: bytes, key: str, attempt: int) -> str:
     """The nonce of one attempt: 128 bits of HMAC-SHA-256, in hex."""
-    return hmac.new(secret, f"{key}#{attempt}".encode(), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(secret, f"{key}#{attempt}".encode(), "sha256").hex()[:32]
 
 
 def filled(prompt: str, nonce: str) -> str:
@@ -48,7 +53,17 @@ def filled(prompt: str, nonce: str) -> str:
     return prompt.replace(SLOT, nonce)
 
 
-def _shown(sign: str) -> str:
-    if sign in "\n\t":
-        return sign
-    return f"⟨U+{ord(sign):04X}⟩" if unicodedata.category(sign) in _HIDDEN else sign
+def _seen(text: str) -> str:
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    # Most texts have nothing to hide, and that is told without looking at each of their signs.
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        hidden = {sign for sign in set(text) - {"\n", "\t"} if unicodedata.category(sign) in _HIDDEN}
+        text = text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in hidden})
+    for mark, tokens in _ROLE_TOKENS:
+        for token, harmless in tokens if mark in text else ():
+            text = text.replace(token, harmless)
+    return text
+
+
+_view = lru_cache(maxsize=128)(_seen)

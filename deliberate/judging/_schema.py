@@ -6,11 +6,12 @@ Every property is required and no other allowed, so that strict structured outpu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from deliberate.types import BRACKETS, Ballot, Dimension, Form, Review, Revised, Rubric, parse_scale, same_name
 
-__all__ = ["asked_dimensions", "schema_of"]
+__all__ = ["asked_dimensions", "schema_for", "schema_of"]
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _MAYBE: Mapping[str, Any] = {"type": ["string", "null"]}
@@ -26,14 +27,20 @@ def asked_dimensions(rubric: Rubric | None, wanted: Sequence[str]) -> tuple[Dime
 
 
 def schema_of(form: Form, rubric: Rubric | None, wanted: Sequence[str]) -> Mapping[str, Any] | None:
-    """The schema of a form's reply; None for a form that is answered in text."""
+    """The schema of a form's reply, to be read and never changed; None for a form that is answered in text."""
+    return schema_for(form, asked_dimensions(rubric, wanted))
+
+
+@lru_cache(maxsize=128)
+def schema_for(form: Form, dimensions: tuple[Dimension, ...]) -> Mapping[str, Any] | None:
+    """``schema_of`` with the dimensions the ask is about."""
     if form.wire in ("score", "text"):
         return None
     if form.wire == "number":
         low, high = sorted(parse_scale(form.scale))
         return _object({"reasoning": _TEXT, "score": {"type": "number", "minimum": low, "maximum": high}})
     if issubclass(form.reply, Ballot):
-        return _ballot(asked_dimensions(rubric, wanted), cites=form.cites, revised=form.reply is Revised)
+        return _ballot(dimensions, cites=form.cites, revised=form.reply is Revised)
     names = {"type": "array", "items": _TEXT}
     if form.reply is Review:
         refuted = {"type": "array", "items": _object({"finding": _TEXT, "quote": _TEXT})}

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
-from deliberate.judging._schema import schema_of
-from deliberate.types import Ask, Case, Form, Key, Reply, Rubric, Seat, digest_of
+import msgspec
+
+from deliberate.judging._schema import asked_dimensions, schema_for
+from deliberate.types import Ask, Case, Dimension, Form, Judge, Key, Reply, Rubric, Seat, canonical, digest_of
 
 __all__ = ["key_of", "key_of_case"]
 
@@ -53,19 +56,32 @@ def key_of(
                 "case": case.digest,
                 "rubric": None if rubric is None else rubric.digest,
                 "criteria": criteria,
-                "form": [
-                    form.name,
-                    form.wire,
-                    form.scale,
-                    form.cites,
-                    hashlib.sha256(form.template.encode()).hexdigest(),
-                    *([form.fallback] if form.fallback else []),  # keys older than fallbacks stay as they are
-                ],
-                "schema": schema_of(form, rubric, ask.dimensions),
-                "judge": seat.judge,
+                "form": _spelled_form(form),
+                "schema": _spelled_schema(form, asked_dimensions(rubric, ask.dimensions)),
+                "judge": _spelled_judge(seat.judge),
                 "sample": seat.sample,
                 "ask": [ask.role, ask.about, ask.dimensions],
-                "shown": list(shown),
+                "shown": shown,
             }
         )
     )
+
+
+# What is the same for every case is spelled once.
+
+
+@lru_cache(maxsize=128)
+def _spelled_form(form: Form) -> msgspec.Raw:
+    template = hashlib.sha256(form.template.encode()).hexdigest()
+    later = [form.fallback] if form.fallback else []  # keys older than fallbacks stay as they are
+    return msgspec.Raw(canonical([form.name, form.wire, form.scale, form.cites, template, *later]))
+
+
+@lru_cache(maxsize=128)
+def _spelled_schema(form: Form, dimensions: tuple[Dimension, ...]) -> msgspec.Raw:
+    return msgspec.Raw(canonical(schema_for(form, dimensions)))
+
+
+@lru_cache(maxsize=1024)
+def _spelled_judge(judge: Judge) -> msgspec.Raw:
+    return msgspec.Raw(canonical(judge))

@@ -7,10 +7,11 @@ other rules, weights or seats, without a call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
-from deliberate.tallies import decide
+from deliberate.tallies import bracket, decide
 from deliberate.types import (
     Answer,
     Ask,
@@ -22,7 +23,6 @@ from deliberate.types import (
     Panel,
     Reply,
     Rules,
-    Seat,
     Sensitivity,
     Undecided,
     UndecidedWhy,
@@ -62,7 +62,7 @@ def conclude(
         decision = decide(panel, heard, close, panel.rules)
         if stopped is not None and isinstance(decision, Undecided) and decision.why == "no_quorum":
             decision = msgspec.structs.replace(decision, why=stopped)
-        sensitivity = _sensitivity(panel, heard, close) if isinstance(decision, Decided) else None
+        sensitivity = _sensitivity(panel, heard, close, decision) if isinstance(decision, Decided) else None
     return Verdict(
         panel=panel,
         asks=tuple(asks),
@@ -119,38 +119,40 @@ def redecide(
     )
 
 
-def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close) -> Sensitivity:
+def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close, decided: Decided) -> Sensitivity:
     """What leaving out one seat, or another rule, would have decided."""
-    base = _bracket(panel, heard, close, panel.rules)
-    voting = [seat for seat in panel.voters if any(seat_at(at) == seat.name for at in close.counting)]
+    counted = {seat_at(at) for at in close.counting}
+    voting = [seat.name for seat in panel.voters if seat.name in counted]
     without: dict[str, Bracket | None] = {}
     if len(voting) > 1:
-        for seat in voting:
-            without[seat.name] = _left_out(panel, heard, close, seat)
+        for name in voting:
+            without[name] = _left_out(panel, heard, close, name)
     others: dict[str, Bracket | None] = {
-        rule: _bracket(panel, heard, close, msgspec.structs.replace(panel.rules, rule=rule))
-        for rule in _COMPARED
-        if rule != panel.rules.rule
+        rule: bracket(panel, heard, close, _under(panel.rules, rule)) for rule in _COMPARED if rule != panel.rules.rule
     }
     return Sensitivity(
-        hinges_on=tuple(name for name, bracket in without.items() if bracket != base), without=without, rules=others
+        hinges_on=tuple(name for name, found in without.items() if found != decided.bracket),
+        without=without,
+        rules=others,
     )
 
 
-def _left_out(panel: Panel, heard: Mapping[AskId, Reply], close: Close, seat: Seat) -> Bracket | None:
-    """The bracket without one seat: a quorum given as a number asks for no more seats than are left."""
-    left = {one.name for one in panel.seats if one.name != seat.name}
-    fewer = _only(close, left)
+def _left_out(panel: Panel, heard: Mapping[AskId, Reply], close: Close, name: str) -> Bracket | None:
+    """The bracket without one voting seat: a quorum given as a number asks for no more seats than are left."""
+    fewer = msgspec.structs.replace(
+        close,
+        counting=tuple([at for at in close.counting if seat_at(at) != name]),
+        quorum_over=tuple([at for at in close.quorum_over if seat_at(at) != name]),
+    )
     over = len(fewer.quorum_over or fewer.counting)
     quorum = panel.rules.quorum
     rules = panel.rules if isinstance(quorum, str) else msgspec.structs.replace(panel.rules, quorum=min(quorum, over))
-    smaller = msgspec.structs.replace(panel, seats=tuple(one for one in panel.seats if one.name in left))
-    return _bracket(smaller, {at: reply for at, reply in heard.items() if seat_at(at) in left}, fewer, rules)
+    return bracket(panel, heard, fewer, rules)
 
 
-def _bracket(panel: Panel, heard: Mapping[AskId, Reply], close: Close, rules: Rules) -> Bracket | None:
-    decision = decide(panel, heard, close, rules)
-    return decision.bracket if isinstance(decision, Decided) else None
+@lru_cache(maxsize=256)
+def _under(rules: Rules, rule: str) -> Rules:
+    return msgspec.structs.replace(rules, rule=rule)
 
 
 def _only(close: Close, seats: set[str]) -> Close:

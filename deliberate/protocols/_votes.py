@@ -74,6 +74,8 @@ def closed(panel: Panel, heard: Heard, close: Close) -> Wave | Close:
     Policies are tried in their order: what comes before a chair and settles the tie spares the ask, and a chair whose
     word settles nothing passes it on.
     """
+    if all(seat.duty != "chair" for seat in panel.seats):
+        return close
     tied = _tied(panel, heard, close)
     for policy in panel.rules.tie if tied else ():
         if policy not in ("round", "chair", "human"):

@@ -4,8 +4,8 @@
 """
 
 from deliberate.tallies._base import LevelVote, Rule
-from deliberate.tallies._decide import decide, needed
+from deliberate.tallies._decide import bracket, decide, needed
 from deliberate.tallies._numbers import BRACKET_SCORES, numbers
 from deliberate.tallies._ties import TIE_POLICIES
 
-__all__ = ["BRACKET_SCORES", "TIE_POLICIES", "LevelVote", "Rule", "decide", "needed", "numbers"]
+__all__ = ["BRACKET_SCORES", "TIE_POLICIES", "LevelVote", "Rule", "bracket", "decide", "needed", "numbers"]

@@ -13,7 +13,7 @@ from typing import Protocol as Contract
 
 from deliberate.types import Levels
 
-__all__ = ["LevelVote", "Rule", "past_half", "scaled", "weight_of"]
+__all__ = ["LevelVote", "Rule", "alike", "past_half", "scaled", "weight_of"]
 
 
 class LevelVote(NamedTuple):
@@ -37,17 +37,24 @@ class Rule(Contract):
         ...
 
 
-def scaled(votes: Sequence[LevelVote]) -> list[LevelVote]:
+def scaled(votes: Sequence[LevelVote]) -> Sequence[LevelVote]:
     """The votes with weights as shares of the greatest: only ratios of weights count."""
-    most = max(vote.weight for vote in votes)
-    return [vote._replace(weight=vote.weight / most) for vote in votes]
+    most = max([vote.weight for vote in votes])
+    if most == 1.0:
+        return votes
+    return [LevelVote(vote.level, vote.score, vote.weight / most) for vote in votes]
+
+
+def alike(votes: Sequence[LevelVote]) -> bool:
+    """Whether all votes weigh the same: then counting is weighing, to the last digit."""
+    return len({vote.weight for vote in votes}) == 1
 
 
 def past_half(part: Iterable[LevelVote], whole: Iterable[LevelVote]) -> float:
     """How far twice the weight of a part of scaled votes lies above that of all of them; equal to 9 decimals is 0."""
-    return round(2 * math.fsum(vote.weight for vote in part) - math.fsum(vote.weight for vote in whole), 9)
+    return round(2 * math.fsum([vote.weight for vote in part]) - math.fsum([vote.weight for vote in whole]), 9)
 
 
 def weight_of(votes: Iterable[LevelVote]) -> float:
     """The weight of scaled votes, summed without regard to order; equal to 12 decimals counts as equal."""
-    return round(math.fsum(vote.weight for vote in votes), 12)
+    return round(math.fsum([vote.weight for vote in votes]), 12)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from functools import lru_cache
+from typing import NamedTuple, cast
 
 from deliberate import plugins
 from deliberate.errors import ConfigError, UnknownName
@@ -31,7 +32,7 @@ from deliberate.types import (
     without_findings,
 )
 
-__all__ = ["decide", "needed"]
+__all__ = ["bracket", "decide", "needed"]
 
 _FAR = 2
 """Brackets this many apart make a verdict contested."""
@@ -64,6 +65,98 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
         UnknownName: A rule, tie policy or bracket score that does not exist.
         ConfigError: The quorum asks for more seats than there are.
     """
+    poll = _polled(panel, heard, close, rules)
+    if isinstance(poll, Undecided):
+        return poll
+    found = _won(panel, heard, poll, rules)
+    if isinstance(found, Undecided):
+        return found
+    won, tied = found
+    middle = median(poll.votes, BRACKETS)[0]
+    values = numbers(poll.votes, won)
+    unasked = any([isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values()])
+    return Decided(
+        bracket=won,
+        score=values["mean" if rules.rule == "mean" else rules.bracket_score],
+        numbers=values,
+        tied=tied,
+        contested=abs(won - middle) >= _FAR or (bool(tied) and max(tied) - min(tied) >= _FAR),
+        path="shortened" if unasked else "full",
+    )
+
+
+def bracket(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Bracket | None:
+    """The bracket alone that ``decide`` gives, None where it gives none: what many another way would have decided."""
+    poll = _polled(panel, heard, close, rules)
+    if isinstance(poll, Undecided):
+        return None
+    found = _won(panel, heard, poll, rules)
+    return None if isinstance(found, Undecided) else found[0]
+
+
+class _Poll(NamedTuple):
+    """The votes that count, each with a weight, and the rule for them."""
+
+    votes: Sequence[LevelVote]
+    rule: Rule
+
+
+def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> _Poll | Undecided:
+    """Quorum and independence."""
+    rule = _rule_of(rules)
+    ballots = [
+        (_seat_of(panel, at), without_findings(reply, close.struck) if close.struck else reply)
+        for at in close.counting
+        if isinstance(reply := heard.get(at), Ballot)
+    ]
+    over = close.quorum_over or close.counting
+    quorum = needed(rules, len(over) if isinstance(rules.quorum, str) else max(len(over), len(panel.voters)))
+    short = _too_few(heard, over, quorum=quorum)
+    if short is not None:
+        return short
+    if not ballots:
+        return Undecided(why="no_quorum", detail="no ballot counts")
+    votes = [LevelVote(ballot.bracket, ballot.score, seat.weight) for seat, ballot in ballots if seat.weight > 0]
+    if not votes:
+        return Undecided(why="no_quorum", detail="no vote has a weight")
+    if rules.independence > 1 or close.quorum_over:  # a vote is of one family
+        voters = [_seat_of(panel, at) for at in over if isinstance(heard.get(at), Ballot)]
+        families = _families([seat.judge for seat in voters if seat.weight > 0])
+        if families < rules.independence:
+            return Undecided(
+                why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
+            )
+    return _Poll(votes, rule)
+
+
+def _won(
+    panel: Panel, heard: Heard, poll: _Poll, rules: Rules
+) -> tuple[Bracket, tuple[Bracket, ...]] | Undecided:
+    """The bracket that won, and those it was tied with."""
+    winners = poll.rule(poll.votes, BRACKETS)
+    if len(winners) == 1:
+        return Bracket(winners[0]), ()
+    tied = tuple(map(Bracket, winners))
+    won = settle(
+        tied,
+        rules.tie,
+        middle=Bracket(median(poll.votes, BRACKETS)[0]),
+        chair=_chair(panel, heard, human=False),
+        human=_chair(panel, heard, human=True),
+    )
+    if isinstance(won, Bracket):
+        return won, tied
+    names = ", ".join(bracket.label for bracket in tied)
+    return Undecided(why=cast("UndecidedWhy", won), detail=f"tied between {names}", tied=tied)
+
+
+@lru_cache(maxsize=256)
+def _rule_of(rules: Rules) -> Rule:
+    """The rule they name; all names in them are looked at.
+
+    Raises:
+        UnknownName: One of them does not exist.
+    """
     if rules.bracket_score not in BRACKET_SCORES:
         kind = "bracket score"
         raise UnknownName(kind, rules.bracket_score, BRACKET_SCORES, where="bracket_score")
@@ -71,67 +164,11 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
     if unknown:
         kind = "tie policy"
         raise UnknownName(kind, unknown[0], TIE_POLICIES, where="tie")
-    rule = cast("Rule", plugins.part("tallies", rules.rule, where="rule"))
-    ballots = [
-        (_seat_of(panel, at), without_findings(reply, close.struck))
-        for at in close.counting
-        if isinstance(reply := heard.get(at), Ballot)
-    ]
-    over = close.quorum_over or close.counting
-    quorum = needed(rules, len(over) if isinstance(rules.quorum, str) else max(len(over), len(panel.voters)))
-    short = _too_few(heard, over, valid=_valid(heard, over), quorum=quorum)
-    if short is not None:
-        return short
-    if not ballots:
-        return Undecided(why="no_quorum", detail="no ballot counts")
-    votes = [LevelVote(ballot.bracket, ballot.score, seat.weight) for seat, ballot in ballots]
-    votes = [vote for vote in votes if vote.weight > 0]
-    if not votes:
-        return Undecided(why="no_quorum", detail="no vote has a weight")
-    voters = [_seat_of(panel, at) for at in over if isinstance(heard.get(at), Ballot)]
-    families = _families([seat.judge for seat in voters if seat.weight > 0])
-    if families < rules.independence:
-        return Undecided(
-            why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
-        )
-    return _decided(panel, heard, votes, rule, rules)
+    return cast("Rule", plugins.part("tallies", rules.rule, where="rule"))
 
 
-def _decided(panel: Panel, heard: Heard, votes: Sequence[LevelVote], rule: Rule, rules: Rules) -> Decided | Undecided:
-    winners = tuple(Bracket(level) for level in rule(votes, BRACKETS))
-    middle = Bracket(median(votes, BRACKETS)[0])
-    won: Bracket | str = winners[0]
-    tied: tuple[Bracket, ...] = ()
-    if len(winners) > 1:
-        tied = winners
-        won = settle(
-            tied,
-            rules.tie,
-            middle=middle,
-            chair=_chair(panel, heard, human=False),
-            human=_chair(panel, heard, human=True),
-        )
-    if not isinstance(won, Bracket):
-        names = ", ".join(bracket.label for bracket in tied)
-        return Undecided(why=cast("UndecidedWhy", won), detail=f"tied between {names}", tied=tied)
-    found = numbers(votes, won)
-    headline = "mean" if rules.rule == "mean" else rules.bracket_score
-    unasked = any(isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values())
-    return Decided(
-        bracket=won,
-        score=found[headline],
-        numbers=found,
-        tied=tied,
-        contested=abs(won - middle) >= _FAR or (bool(tied) and max(tied) - min(tied) >= _FAR),
-        path="shortened" if unasked else "full",
-    )
-
-
-def _valid(heard: Heard, over: Sequence[AskId]) -> int:
-    return sum(at in heard and not isinstance(heard[at], Absent) for at in over)
-
-
-def _too_few(heard: Heard, over: Sequence[AskId], *, valid: int, quorum: int) -> Undecided | None:
+def _too_few(heard: Heard, over: Sequence[AskId], *, quorum: int) -> Undecided | None:
+    valid = sum([at in heard and not isinstance(heard[at], Absent) for at in over])
     if valid >= quorum:
         return None
     reasons = [reply.reason for at in over if isinstance(reply := heard.get(at), Absent)]

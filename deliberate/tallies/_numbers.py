@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from deliberate.tallies._base import LevelVote, past_half, scaled, weight_of
+from deliberate.tallies._base import LevelVote, alike, past_half, scaled, weight_of
 from deliberate.types import Bracket, edges, midpoint
 
 __all__ = ["BRACKET_SCORES", "numbers"]
@@ -25,6 +25,8 @@ BRACKET_SCORES = (
     "upper",
 )
 
+_MIDPOINTS = tuple(midpoint(bracket) for bracket in Bracket)
+
 
 def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     """All bracket scores of these votes, 0–100.
@@ -38,27 +40,33 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     votes = scaled(votes)
     low, high = edges(won)
     total = weight_of(votes)
-    average = _mean(votes)
+    average = _mean(votes, total)
+    middle = midpoint(won)
     inside = [vote for vote in votes if vote.level == won]
+    every = len(inside) == len(votes)
     return {
-        "nearest": average if len(inside) == len(votes) else min(max(average, low), high),
+        "nearest": average if every else min(max(average, low), high),
         "mean": average,
-        "expected": round(math.fsum(vote.weight * midpoint(Bracket(vote.level)) for vote in votes) / total, 9),
-        "median_in_bracket": _median(inside) if inside else midpoint(won),
-        "mean_in_bracket": _mean(inside) if inside else midpoint(won),
-        "midpoint": midpoint(won),
+        "expected": round(math.fsum([vote.weight * _MIDPOINTS[vote.level] for vote in votes]) / total, 9),
+        "median_in_bracket": _median(inside) if inside else middle,
+        "mean_in_bracket": average if every else _mean(inside, weight_of(inside)) if inside else middle,
+        "midpoint": middle,
         "lower": low,
         "upper": high,
     }
 
 
-def _mean(votes: Sequence[LevelVote]) -> float:
-    mean = math.fsum(vote.weight * vote.score for vote in votes) / weight_of(votes)
+def _mean(votes: Sequence[LevelVote], total: float) -> float:
+    mean = math.fsum([vote.weight * vote.score for vote in votes]) / total
     return min(100.0, max(0.0, round(mean, 9)))
 
 
 def _median(votes: Sequence[LevelVote]) -> float:
     """The weighted median; where exactly half the weight lies on each side, the mean of both neighbors."""
+    if alike(votes):
+        scores = sorted([vote.score for vote in votes])
+        half = len(scores) // 2
+        return scores[half] if len(scores) % 2 else (scores[half - 1] + scores[half]) / 2
     ordered = sorted(votes, key=lambda vote: vote.score)
     for at, vote in enumerate(ordered[:-1]):
         past = past_half(ordered[: at + 1], ordered)

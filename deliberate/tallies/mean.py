@@ -19,5 +19,5 @@ def mean(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     (2,)
     """
     votes = scaled(votes)
-    value = math.fsum(vote.weight * vote.score for vote in votes) / weight_of(votes)
+    value = math.fsum([vote.weight * vote.score for vote in votes]) / weight_of(votes)
     return (levels.of(round(value, 9)),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, past_half, scaled
+from deliberate.tallies._base import LevelVote, alike, past_half, scaled
 from deliberate.types import Levels
 
 __all__ = ["median"]
@@ -19,6 +19,8 @@ def median(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     >>> median([LevelVote(1, 40), LevelVote(3, 90)], BRACKETS)
     (1,)
     """
+    if alike(votes):
+        return (sorted([vote.level for vote in votes])[(len(votes) - 1) // 2],)
     votes = scaled(votes)
     for level in range(len(levels.tops) - 1):
         if past_half((vote for vote in votes if vote.level <= level), votes) >= 0:

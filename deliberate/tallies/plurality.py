@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, scaled, weight_of
+from deliberate.tallies._base import LevelVote, alike, scaled, weight_of
 from deliberate.types import Levels
 
 __all__ = ["plurality"]
@@ -17,7 +17,12 @@ def plurality(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     >>> plurality([LevelVote(2, 70), LevelVote(2, 60), LevelVote(0, 5)], BRACKETS)
     (2,)
     """
-    votes = scaled(votes)
-    shares = [weight_of(vote for vote in votes if vote.level == level) for level in range(len(levels.tops))]
+    shares: list[float]
+    if alike(votes):
+        voted = [vote.level for vote in votes]
+        shares = [voted.count(level) for level in range(len(levels.tops))]
+    else:
+        votes = scaled(votes)
+        shares = [weight_of(vote for vote in votes if vote.level == level) for level in range(len(levels.tops))]
     most = max(shares)
     return tuple(level for level, share in enumerate(shares) if share == most)

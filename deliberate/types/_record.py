@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, cast
+from functools import cache, partial
+from typing import Any, NoReturn
 
 import msgspec
 
 __all__ = ["Record", "canonical", "digest_of"]
 
-_AS_THEY_ARE = frozenset({str, int, bool})  # most of what there is, and no subclass of these
+_AS_THEY_ARE = frozenset({str, int, bool, type(None), msgspec.Raw})  # most of what there is, and no subclass of these
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
@@ -24,7 +25,7 @@ def canonical(value: object) -> bytes:
     """The one JSON spelling of a value: keys sorted, no white space, UTF-8, shortest numbers.
 
     A whole number is spelled without a fraction whatever its type (3.0 as ``3``, as in RFC 8785), so that a value and
-    the same value read back have the same bytes.
+    the same value read back have the same bytes. ``msgspec.Raw`` is a value that was spelled this way before.
 
     Raises:
         ValueError: A float in it is not finite; JSON has no word for it, and silence would hash it as ``null``.
@@ -43,25 +44,48 @@ def digest_of(value: object) -> str:
 
 def _plain(value: object) -> object:
     """The value in JSON's own types, records with their tag."""
-    if value is None or type(value) in _AS_THEY_ARE:
-        return value
-    found = value
-    if isinstance(value, float):
-        found = _number(value)
-    elif isinstance(value, Enum):
-        found = _plain(value.value)
-    elif isinstance(value, msgspec.Struct):
-        config = value.__struct_config__
-        fields: dict[str, Any] = {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
-        found = fields if config.tag is None else {**fields, config.tag_field or "type": config.tag}
-    elif isinstance(value, Mapping):
-        found = {str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()}
-    elif isinstance(value, (set, frozenset)):
-        msg = "a set has no order, and so no bytes of its own"
-        raise TypeError(msg)
-    elif isinstance(value, (tuple, list)):
-        found = [_plain(item) for item in cast("list[object]", value)]
+    kind = type(value)
+    return value if kind in _AS_THEY_ARE else _spelled_as(kind)(value)
+
+
+@cache
+def _spelled_as(kind: type) -> Callable[[Any], object]:
+    """How values of one type are put into JSON's own types."""
+    if issubclass(kind, float):
+        return _number
+    if issubclass(kind, Enum):
+        return lambda value: _plain(value.value)
+    if issubclass(kind, msgspec.Struct):
+        return partial(_fields, names=kind.__struct_fields__, tag=_tag_of(kind))
+    if issubclass(kind, Mapping):
+        return lambda value: {str(key): _plain(item) for key, item in value.items()}
+    if issubclass(kind, (set, frozenset)):
+        return _refused
+    if issubclass(kind, (tuple, list)):
+        return _items
+    return lambda value: value
+
+
+def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(tag)
+    for name in names:
+        item = getattr(value, name)
+        found[name] = item if type(item) in _AS_THEY_ARE else _plain(item)
     return found
+
+
+def _tag_of(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+    config = kind.__struct_config__
+    return {} if config.tag is None else {config.tag_field or "type": config.tag}
+
+
+def _items(value: Sequence[object]) -> Sequence[object]:
+    return [_plain(item) for item in value] if value else ()
+
+
+def _refused(value: object) -> NoReturn:  # noqa: ARG001  whatever is in it
+    msg = "a set has no order, and so no bytes of its own"
+    raise TypeError(msg)
 
 
 def _number(value: float) -> float | int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NewType
 
 import msgspec
@@ -134,6 +135,7 @@ def role_at(at: AskId) -> str:
     return at.split(".", 3)[2]
 
 
+@lru_cache(maxsize=4096)
 def seat_at(at: AskId) -> str:
     """The name of the seat an ask was put to: what stands behind the third dot, dots in it included."""
     return at.split(".", 3)[3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import Literal
@@ -166,7 +167,7 @@ class Panel(Record, frozen=True, kw_only=True, dict=True):
             seed=seed,
         )
 
-    @property
+    @cached_property
     def voters(self) -> tuple[Seat, ...]:
         """The seats that vote, in seat order: a verifier or a chair is none."""
         return tuple(seat for seat in self.seats if seat.duty == "vote")
@@ -192,10 +193,11 @@ class Panel(Record, frozen=True, kw_only=True, dict=True):
         Raises:
             KeyError: No seat has it.
         """
-        for seat in self.seats:
-            if seat.name == name:
-                return seat
-        raise KeyError(name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Seat]:
+        return {seat.name: seat for seat in reversed(self.seats)}  # of two of one name the first is meant
 
 
 def _seated(model: str | Judge | Seat, taken: set[str]) -> Seat:
