@@ -200,7 +200,7 @@ class Steps:
         passes through unstored, and so does a record that ``keep`` refuses (those who wait share it).
         """
         while (flight := self._flights.get(key)) is not None:
-            await flight.done.wait()
+            await flight.wait_done()
             if flight.passing is not None:
                 passing: T = flight.passing
                 return passing
@@ -223,7 +223,7 @@ class Steps:
             return stored
         finally:
             del self._flights[key]
-            flight.done.set()
+            flight.end()
 
 
 @asynccontextmanager
@@ -254,8 +254,17 @@ class _Flight:
     """One key in the air; ``passing`` is a result that is shared but not stored."""
 
     def __init__(self) -> None:
-        self.done = anyio.Event()
         self.passing: Any = None
+        self._done: anyio.Event | None = None  # nobody waits for most of them
+
+    async def wait_done(self) -> None:
+        if self._done is None:
+            self._done = anyio.Event()
+        await self._done.wait()
+
+    def end(self) -> None:
+        if self._done is not None:
+            self._done.set()
 
 
 class Runtime(Record, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ parameter ``command`` (a shell command: in a plan file, a script it begins with 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import ClassVar
 from typing import Protocol as Contract
 
@@ -79,6 +80,26 @@ async def assess(
 
 def fingerprint_of(evaluator: Evaluator) -> str:
     """Sha-256 of the evaluator's name and parameters: scores compare only within one fingerprint."""
+    frozen = isinstance(evaluator, msgspec.Struct) and evaluator.__struct_config__.frozen
+    return (_fingerprint if frozen else _fingerprint.__wrapped__)(_Same(evaluator))
+
+
+class _Same:
+    """An evaluator by identity, for what it holds may have no hash."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.evaluator is self.evaluator
+
+    def __hash__(self) -> int:
+        return id(self.evaluator)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(same: _Same) -> str:
+    evaluator = same.evaluator
     made_of = getattr(evaluator, "made_of", None)
     params: object = evaluator if isinstance(evaluator, msgspec.Struct) else repr(evaluator)
     return digest_of({"evaluator": evaluator.name, "params": params if made_of is None else made_of()})

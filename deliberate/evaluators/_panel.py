@@ -172,9 +172,6 @@ def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
     """What a verdict says, as an evaluation."""
     decision = verdict.decision
     ballots = [vote.ballot for vote in verdict.votes if vote.ballot is not None]
-    findings = tuple(
-        msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
-    )
     outcome: Scored | Unscored
     if isinstance(decision, Decided):
         outcome = Scored(score=decision.score, raw=decision.score)

@@ -8,6 +8,7 @@ is on record, and the votes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import anyio.to_thread
@@ -81,7 +82,12 @@ class Anew(NamedTuple):
 
 def basis_of(panel: Panel, rubric: Rubric | None) -> str:
     """Digest of how a panel judges: its seats, protocol and rules, and the rubric as it stands."""
-    return digest_of([panel.digest, panel.rules, None if rubric is None else rubric.digest])
+    return _basis(panel.digest, panel.rules, None if rubric is None else rubric.digest)
+
+
+@lru_cache(maxsize=128)
+def _basis(panel: str, rules: Rules, rubric: str | None) -> str:
+    return digest_of([panel, rules, rubric])
 
 
 def tokens_of(usage: Usage) -> int:

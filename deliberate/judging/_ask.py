@@ -21,7 +21,7 @@ from deliberate.judging._limit import Limit
 from deliberate.judging._prompt import digest_of_prompt, repair_of, request_of
 from deliberate.judging._purse import Purse
 from deliberate.judging._read import read
-from deliberate.providers._base import Provider, Request, Response
+from deliberate.providers._base import Message, Provider, Request, Response
 from deliberate.runtime import Ledger, Post
 from deliberate.types import Absent, AbsentReason, Answer, Attempt, Reply, Usage
 
@@ -126,7 +126,7 @@ class _Asking:
         async with limit:
             if limit.used_up:
                 return Absent(reason="transport", detail=limit.used_up)
-            closed = limit.seconds_closed(anyio.current_time())
+            closed = limit.seconds_closed(anyio.current_time()) if limit.was_closed else 0.0
             if not closed:
                 worst = await self._doors.provider.worst_cost_usd(self._request)
                 reserved = self._doors.purse.reserve(worst)
@@ -174,7 +174,7 @@ class _Asking:
         """Waits for its turn within the pace; the ask's own time does not run meanwhile."""
         pace = self._doors.limit.pace
         if pace.unbounded:
-            return await pace.wait_turn(0)
+            return [0.0, 0.0]
         tokens = sum(len(one.content) for one in self._request.messages) // _CHARACTERS_A_TOKEN
         tokens += self._request.max_tokens
         before, ends = anyio.current_time(), scope.deadline
@@ -230,8 +230,10 @@ class _Asking:
     def _sent(self, now: float) -> Request:
         nonce = nonce_of(self._doors.secret, self._post.key, self.number)
         messages = tuple(
-            msgspec.structs.replace(message, content=filled(message.content, nonce))
-            for message in self._request.messages
+            [
+                Message(role=message.role, content=filled(message.content, nonce))
+                for message in self._request.messages
+            ]
         )
         return msgspec.structs.replace(
             self._request,
@@ -297,7 +299,7 @@ class _Asking:
                 effective=self.effective,
                 usage=usage,
                 latency_seconds=round(seconds, 6),
-                reply=reply.encode("utf-8", "replace").decode("utf-8"),
+                reply=reply if reply.isascii() else reply.encode("utf-8", "replace").decode("utf-8"),
             )
         )
 

@@ -45,7 +45,14 @@ def fenced(label: str, text: str) -> str:
 
 def nonce_of(secret: bytes, key: str, attempt: int) -> str:
     """The nonce of one attempt: 128 bits of HMAC-SHA-256, in hex."""
-    return hmac.digest(secret, f"{key}#{attempt}".encode(), "sha256").hex()[:32]
+    mac = _keyed(secret).copy()
+    mac.update(f"{key}#{attempt}".encode())
+    return mac.hexdigest()[:32]
+
+
+@lru_cache(maxsize=8)
+def _keyed(secret: bytes) -> hmac.HMAC:
+    return hmac.new(secret, digestmod="sha256")
 
 
 def filled(prompt: str, nonce: str) -> str:

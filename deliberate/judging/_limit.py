@@ -7,6 +7,7 @@ time that an endpoint named, nobody sends; once its quota is used up, or while t
 
 from __future__ import annotations
 
+from collections import deque
 from types import TracebackType
 
 import anyio
@@ -30,26 +31,29 @@ class Limit:
         pace: How many requests and tokens a minute.
 
     Attributes:
+        places: Places right now.
         used_up: Why nothing will be answered there in this session (its quota is used up); "" while it may be.
     """
 
     def __init__(self, *, start: int = 8, most: int = 256, pace: Pace | None = None) -> None:
-        self._limiter = anyio.CapacityLimiter(min(start, most))
+        self.places = min(start, most)
         self.most = most
         self.pace = Pace() if pace is None else pace
         self.used_up = ""
         self._not_before = 0.0
         self._closed = False
         self._empty = anyio.Event()
+        self._taken = 0
+        self._queue: deque[anyio.Event] = deque()
         self._slow_start = True
         self._quiet_until = 0.0
         self._good = 0
         self._peak = 0
 
     @property
-    def places(self) -> int:
-        """Places right now."""
-        return int(self._limiter.total_tokens)
+    def was_closed(self) -> bool:
+        """Whether the endpoint ever said when to come back."""
+        return self._not_before > 0.0
 
     def seconds_closed(self, now: float) -> float:
         """How long nobody may send, because the endpoint said so."""
@@ -58,25 +62,46 @@ class Limit:
     async def wait_empty(self) -> None:
         """Takes nobody in any more, and waits until all who have a place are answered."""
         self._closed = True
-        if self._limiter.borrowed_tokens:
+        if self._taken:
             await self._empty.wait()
 
     async def __aenter__(self) -> None:
-        await self._limiter.acquire()
+        if self._taken < self.places:  # nobody waits while there is a place
+            self._taken += 1
+        else:
+            await self._wait_turn()
         if self._closed:
             self._leave()
             await anyio.sleep_forever()  # until whoever asks is cancelled
-        self._peak = max(self._peak, int(self._limiter.borrowed_tokens))
+        self._peak = max(self._peak, self._taken)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
 
+    async def _wait_turn(self) -> None:
+        turn = anyio.Event()
+        self._queue.append(turn)
+        try:
+            await turn.wait()
+        except BaseException:
+            if turn.is_set():  # a place came just before the cancellation
+                self._leave()
+            else:
+                self._queue.remove(turn)
+            raise
+
     def _leave(self) -> None:
-        self._limiter.release()  # to the next in the queue, at once: a place is empty only when nobody waits
-        if self._closed and not self._limiter.borrowed_tokens:
+        self._taken -= 1
+        self._admit()  # the next in the queue, at once: a place is empty only when nobody waits
+        if self._closed and not self._taken:
             self._empty.set()
+
+    def _admit(self) -> None:
+        while self._queue and self._taken < self.places:
+            self._taken += 1
+            self._queue.popleft().set()
 
     def went_well(self, now: float) -> None:
         """A first attempt was answered: after a round of these, with the places really used, there are more."""
@@ -85,7 +110,8 @@ class Limit:
             return
         if self._peak >= self.places * _USED_SHARE and self.places < self.most:
             grown = self.places * 2 if self._slow_start else max(self.places + 1, int(self.places * _GROWTH))
-            self._limiter.total_tokens = min(self.most, grown)
+            self.places = min(self.most, grown)
+            self._admit()
         self._good = self._peak = 0
 
     def was_told_to_wait(self, now: float, *, retry_after: float | None) -> None:
@@ -96,4 +122,4 @@ class Limit:
         self._quiet_until = now + max(_EPISODE_SECONDS, retry_after or 0.0)
         self._slow_start = False
         self._good = self._peak = 0
-        self._limiter.total_tokens = max(1, int(self.places * _CUT))
+        self.places = max(1, int(self.places * _CUT))

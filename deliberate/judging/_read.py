@@ -36,7 +36,7 @@ from deliberate.types import (
     finite,
     midpoint,
     parse_scale,
-    same_name,
+    plain_name,
     to_score,
 )
 
@@ -116,21 +116,20 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note: 
         msg = f"it was longer than {_MOST_LINES} characters"
         raise ReplyError(msg)
     if post.form.reply is Revised:
-        wire = _converted(said_in_text(body) if in_text else _decoded(body, post), _Ballot)
+        wire = _converted(said_in_text(body), _Ballot) if in_text else _decoded(body, post, _Ballot)
         return Revised(**msgspec.structs.asdict(_ballot(wire, post)), resolved=ids_in(wire.resolved))
     if in_text:
         if post.form.wire == "score":
             said = score_lines(body, most=parse_scale(post.form.scale)[1])
             return _placed(said.score, said.reason, post)
         return _sectioned(body, before, post)
-    data = _decoded(body, post)
     if post.form.wire in ("number", "score"):
-        number = _converted(data, _Number)
+        number = _decoded(body, post, _Number)
         return _placed(number.score, number.reasoning or number.feedback or number.reason, post)
     if post.form.reply is Ballot:
-        return _ballot(_converted(data, _Ballot), post)
+        return _ballot(_decoded(body, post, _Ballot), post)
     is_review = post.form.reply is Review
-    return _review(_converted(data, _Review), post) if is_review else Note(text=_clean(_converted(data, _Note).text))
+    return _review(_decoded(body, post, _Review), post) if is_review else Note(text=_clean(_decoded(body, post, _Note).text))
 
 
 def finding_key(dimension: str, title: str, location: str | None) -> str:
@@ -154,21 +153,22 @@ def _unwrapped(text: str) -> str:
     return body
 
 
-def _decoded(body: str, post: Post) -> object:
+def _decoded(body: str, post: Post, kind: type[T]) -> T:
     if not body.startswith("{"):
         msg = "it was not one JSON object"
         raise ReplyError(msg)
     if body in post.case.output:
         msg = "it was copied from the output that is judged"
         raise ReplyError(msg)
-    if _depth(body) > _MOST_DEPTH:
+    if body.count("{") + body.count("[") > _MOST_DEPTH and _depth(body) > _MOST_DEPTH:
         msg = f"it was nested deeper than {_MOST_DEPTH}"
         raise ReplyError(msg)
     try:
-        return json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
+        data = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         msg = f"it was not valid JSON ({error})"
         raise ReplyError(msg) from None
+    return _converted(data, kind)
 
 
 def _converted(data: object, kind: type[T]) -> T:
@@ -296,22 +296,25 @@ def _voted(name: str | None, number: float | None) -> tuple[Bracket, float, bool
 
 
 def _scores(given: dict[str, float] | None, dimensions: Sequence[Dimension]) -> tuple[DimensionScore, ...]:
-    given = given or {}
+    values: dict[str, list[float]] = {}
+    for name, value in (given or {}).items():
+        values.setdefault(plain_name(name), []).append(value)
     found: list[DimensionScore] = []
     for dimension in dimensions:
-        values = [value for name, value in given.items() if same_name(name, dimension.name)]
-        if len(values) != 1:
-            msg = f"dimension {dimension.name!r} is scored {len(values)} times instead of once"
+        said = values.get(plain_name(dimension.name), ())
+        if len(said) != 1:
+            msg = f"dimension {dimension.name!r} is scored {len(said)} times instead of once"
             raise ReplyError(msg)
         try:
-            judged = round(to_score(values[0], scale="0..1"), 9)
+            judged = round(to_score(said[0], scale="0..1"), 9)
         except ValueError as error:
             msg = f"dimension {dimension.name!r}: {error}"
             raise ReplyError(msg) from None
         found.append(DimensionScore(dimension=dimension.name, weight=dimension.weight, judged=judged, adjusted=judged))
-    strangers = [name for name in given if not any(same_name(name, one.name) for one in dimensions)]
+    strangers = values.keys() - {plain_name(one.name) for one in dimensions}
     if strangers:
-        msg = f"it scores {strangers[0]!r}, which is no dimension asked about"
+        first = next(name for name in given or () if plain_name(name) in strangers)
+        msg = f"it scores {first!r}, which is no dimension asked about"
         raise ReplyError(msg)
     return tuple(found)
 
@@ -320,13 +323,14 @@ def _findings(wire: Sequence[_Finding], post: Post, dimensions: Sequence[Dimensi
     if len(wire) > _MOST_FINDINGS:
         msg = f"it lists more than {_MOST_FINDINGS} findings"
         raise ReplyError(msg)
+    names = {plain_name(each.name): each.name for each in reversed(dimensions)}
     found: list[Finding] = []
     for number, one in enumerate(wire, start=1):
         severity = severity_named(one.severity)
         if severity is None:
             msg = f"{one.severity!r} is no severity: expected blocker, important or suggestion"
             raise ReplyError(msg)
-        name = next((each.name for each in dimensions if same_name(each.name, one.dimension)), _clean(one.dimension))
+        name = names.get(plain_name(one.dimension)) or _clean(one.dimension)
         title, location, quote = _clean(one.title), _maybe(one.location), _maybe(one.quote)
         found.append(
             Finding(
@@ -408,7 +412,8 @@ def _whole(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Model text as it is stored: no lone surrogates, bounded length."""
-    return text[:_MOST_TEXT].encode("utf-8", "replace").decode("utf-8").strip()
+    head = text[:_MOST_TEXT]
+    return (head if head.isascii() else head.encode("utf-8", "replace").decode("utf-8")).strip()
 
 
 def _maybe(text: str | None) -> str | None:
@@ -416,4 +421,5 @@ def _maybe(text: str | None) -> str | None:
 
 
 def _occurs(quote: str, output: str) -> bool:
-    return " ".join(quote.split()) in " ".join(output.split())
+    """Whether the output says it, however either is broken into lines."""
+    return quote in output or " ".join(quote.split()) in " ".join(output.split())

@@ -74,6 +74,7 @@ _WAYS = tuple(
 """Ways in which outputs have addressed judges, each with words one of which it cannot do without: most outputs have
 none of them, and looking for a word is a hundred times cheaper than looking for a pattern."""
 
+_WORDS = frozenset(word for words, _ in _WAYS for word in words)
 _MOST_CHARACTERS = 200_000
 _HARMLESS = frozenset("\n\t\r\u200d\ufeff")  # an emoji is joined by U+200D; a file may begin with U+FEFF
 
@@ -85,5 +86,8 @@ def addresses_judges(text: str) -> bool:
     """
     head = text[:_MOST_CHARACTERS]
     hidden = not head.isascii() and any(unicodedata.category(s) in ("Cf", "Co") and s not in _HARMLESS for s in head)
+    if hidden:
+        return True
     folded = head.casefold()
-    return hidden or any(any(word in folded for word in words) and pattern.search(head) for words, pattern in _WAYS)
+    there = {word for word in _WORDS if word in folded}
+    return any(not there.isdisjoint(words) and pattern.search(head) for words, pattern in _WAYS)

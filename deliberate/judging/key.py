@@ -22,7 +22,7 @@ _FORMAT = 1
 
 def key_of_case(case: Case) -> Key:
     """The key under which a case is on record."""
-    return Key(digest_of(["case", case]))
+    return Key(case.record_digest)
 
 
 def key_of(

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from deliberate.errors import LedgerError
@@ -46,7 +48,13 @@ _TABLES = (
 
 def now() -> str:
     """This moment, UTC, ISO 8601 with milliseconds; for people: nothing is decided by it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    milliseconds = time.time_ns() // 1_000_000
+    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03}Z"
+
+
+@lru_cache(maxsize=2)
+def _second(since_1970: int) -> str:
+    return datetime.fromtimestamp(since_1970, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def connect(path: str, *, busy_seconds: float) -> sqlite3.Connection:

@@ -27,7 +27,6 @@ from deliberate.types import (
     Undecided,
     UndecidedWhy,
     Verdict,
-    digest_of,
     seat_at,
 )
 
@@ -69,7 +68,7 @@ def conclude(
         answers=dict(answers),
         close=close,
         decision=decision,
-        digests={**digests, "panel": panel.digest, "rules": digest_of(panel.rules)},
+        digests={**digests, "panel": panel.digest, "rules": panel.rules.digest},
         sensitivity=sensitivity,
         flags=tuple(sorted({*flags, *_flags(panel, answers)})),
     )

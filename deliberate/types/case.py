@@ -55,6 +55,11 @@ class Case(Record, frozen=True, kw_only=True, dict=True):
     context: Mapping[str, str] = {}
 
     @cached_property
+    def record_digest(self) -> str:
+        """Sha-256 of the whole record, its id and place too: what it stands under in a ledger."""
+        return digest_of(["case", self])
+
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of what the case says: task, output, reference, evidence, files, context; not its id or place."""
         return digest_of(

@@ -98,7 +98,7 @@ class Seat(Record, frozen=True, kw_only=True):
     each: Literal["", "dimension"] = ""
 
 
-class Rules(Record, frozen=True, kw_only=True):
+class Rules(Record, frozen=True, kw_only=True, dict=True):
     """How votes become a bracket and a number: all that ``redecide`` may change."""
 
     rule: str = "plurality"
@@ -106,6 +106,11 @@ class Rules(Record, frozen=True, kw_only=True):
     bracket_score: str = "nearest"
     quorum: int | Literal["majority", "all"] = "majority"
     independence: int = 1
+
+    @cached_property
+    def digest(self) -> str:
+        """Sha-256 of them all."""
+        return digest_of(self)
 
 
 class Panel(Record, frozen=True, kw_only=True, dict=True):
@@ -242,5 +247,6 @@ def laid_out(panel: Panel, rubric: Rubric | None) -> Panel:
         taken = used.setdefault((seat.judge, seat.dimensions), set())
         sample = seat.sample if seat.sample not in taken else min(set(range(len(taken) + 1)) - taken)
         taken.add(sample)
-        numbered.append(msgspec.structs.replace(seat, sample=sample))
-    return msgspec.structs.replace(panel, seats=tuple(numbered))
+        numbered.append(seat if seat.sample == sample else msgspec.structs.replace(seat, sample=sample))
+    laid = tuple(numbered)
+    return panel if laid == panel.seats else msgspec.structs.replace(panel, seats=laid)

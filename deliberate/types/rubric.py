@@ -8,7 +8,7 @@ from typing import Literal
 
 from deliberate.types._record import Record, digest_of
 
-__all__ = ["AUTO", "GENERAL", "Choice", "Dimension", "Rubric", "SeverityMode", "is_expression", "same_name"]
+__all__ = ["AUTO", "GENERAL", "Choice", "Dimension", "Rubric", "SeverityMode", "is_expression", "plain_name", "same_name"]
 
 AUTO = "auto"
 """Stands for the rubric that fits the case: its category, files and task choose."""
@@ -78,9 +78,10 @@ def is_expression(pattern: str) -> bool:
 
 def same_name(one: str, other: str) -> bool:
     """Whether two dimension names are the same, case, spaces, ``_`` and ``-`` ignored."""
-    return _folded(one) == _folded(other)
+    return plain_name(one) == plain_name(other)
 
 
 @lru_cache(maxsize=1024)
-def _folded(name: str) -> str:
+def plain_name(name: str) -> str:
+    """What of a dimension's name counts: its letters and digits, case ignored."""
     return "".join(sign for sign in name.casefold() if sign.isalnum())

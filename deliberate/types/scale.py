@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import lru_cache
 
 from deliberate.types._record import Record
 
@@ -132,6 +133,15 @@ def parse_scale(scale: str | Sequence[float]) -> tuple[float, float]:
     Raises:
         ValueError: Not two different finite numbers.
     """
+    return _written(scale) if isinstance(scale, str) else _ends(scale)
+
+
+@lru_cache(maxsize=256)
+def _written(scale: str) -> tuple[float, float]:
+    return _ends(scale)
+
+
+def _ends(scale: str | Sequence[float]) -> tuple[float, float]:
     try:
         parts = scale.split("..") if isinstance(scale, str) else list(scale)
         low, high = (finite(float(part) if isinstance(part, str) else part) for part in parts)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 
 from deliberate.types.ballot import Ballot, DimensionScore, Finding
-from deliberate.types.rubric import SeverityMode, same_name
+from deliberate.types.rubric import SeverityMode, plain_name
 from deliberate.types.scale import bracket_of
 
 __all__ = ["BLOCKER_CAP", "IMPORTANT_MOST", "IMPORTANT_POINTS", "adjusted_ballot", "adjusted_score", "without_findings"]
@@ -50,22 +50,28 @@ def adjusted_ballot(ballot: Ballot) -> Ballot:
     if not ballot.dimensions:
         return ballot
     mode = ballot.severity
+    of: dict[str, list[Finding]] = {plain_name(one.dimension): [] for one in ballot.dimensions}
+    strays = False
+    for finding in ballot.findings:
+        named = of.get(plain_name(finding.dimension))
+        if named is not None:
+            named.append(finding)
+        else:
+            strays = strays or finding.severity == "blocker"
     dimensions = tuple(
-        msgspec.structs.replace(
-            one,
-            adjusted=adjusted_score(
-                one.judged, [f for f in ballot.findings if same_name(f.dimension, one.dimension)], mode=mode
-            ),
-        )
-        for one in ballot.dimensions
+        [
+            DimensionScore(
+                dimension=one.dimension,
+                weight=one.weight,
+                judged=one.judged,
+                adjusted=adjusted_score(one.judged, of[plain_name(one.dimension)], mode=mode),
+                origin=one.origin,
+            )
+            for one in ballot.dimensions
+        ]
     )
     score = _weighted(dimensions)
     flags = ballot.flags
-    strays = [
-        finding
-        for finding in ballot.findings
-        if finding.severity == "blocker" and not any(same_name(finding.dimension, d.dimension) for d in dimensions)
-    ]
     if strays:
         flags = tuple(dict.fromkeys((*flags, "blocker_of_unknown_dimension")))
         if mode != "advisory":
@@ -85,6 +91,6 @@ def without_findings(ballot: Ballot, struck: Iterable[str]) -> Ballot:
 
 
 def _weighted(dimensions: tuple[DimensionScore, ...]) -> float:
-    total = math.fsum(one.weight for one in dimensions)
-    mean = math.fsum(one.weight / total * one.adjusted for one in dimensions)
+    total = math.fsum([one.weight for one in dimensions])
+    mean = math.fsum([one.weight / total * one.adjusted for one in dimensions])
     return min(100.0, max(0.0, round(mean, 9)))

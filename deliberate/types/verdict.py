@@ -164,7 +164,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
     sensitivity: Sensitivity | None = None
     flags: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def votes(self) -> tuple[Vote, ...]:
         """One vote a voting seat, in seat order: what counted, else its last ballot, whatever became of it."""
         last: dict[str, AskId] = {}
@@ -225,7 +225,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
                 seen[seat] = ballot
         return tuple(found)
 
-    @property
+    @cached_property
     def findings(self) -> tuple[Merged, ...]:
         """What the counted ballots found, in seat order, those that mean the same merged, with who said what of it."""
         last = {vote.id for vote in self.votes}
@@ -283,7 +283,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
         won = self.decision.bracket
         return tuple(vote for vote in self.votes if vote.ballot is not None and vote.ballot.bracket != won)
 
-    @property
+    @cached_property
     def usage(self) -> Usage:
         """What all asks of this deliberation took, whenever they were paid."""
         return reduce(Usage.__add__, (answer.usage for answer in self.answers.values()), Usage())
