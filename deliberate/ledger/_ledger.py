@@ -100,7 +100,7 @@ class Ledger:
             LedgerError: Nothing can be written any more.
         """
         told = attempt if attempt.at else msgspec.structs.replace(attempt, at=now())
-        self._writer.add(partial(self._rows.attempt, told, self._own(attempt.key)))
+        self._writer.add(partial(self._rows.attempt, told, self._own(attempt.key)), beside=True)
 
     def place(self, path: str, key: Key, *, absent: Absent | None = None, run: str | None = None) -> None:
         """Queues where in a run a key was used; an absence of ours stands here, never under the key.
@@ -116,7 +116,7 @@ class Ledger:
         """
         own = self._own(key)
         self._writer.expected.discard(hash(own))
-        self._writer.add(partial(self._rows.place, self._begun(run), path, own, absent))
+        self._writer.add(partial(self._rows.place, self._begun(run), path, own, absent), beside=True)
 
     def label(self, label: Label) -> None:
         """Queues what a person says of a case, in place of what the same person said of it before.

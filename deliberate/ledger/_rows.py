@@ -24,6 +24,11 @@ __all__ = ["DIGITS", "Rows"]
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32, for run ids: no letter that reads as a digit."""
 
+SQLValue = str | int | float | None
+
+_MANY = 16
+"""Rows a statement: two statements a table, so that both stay prepared."""
+
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -48,6 +53,8 @@ class Rows:
         self.secret = bytes.fromhex(told["secret"])
         self._seq, self._head = self._last()
         self._landing: list[tuple[dict[str, bytes], str]] = []
+        self._attempts: list[SQLValue] = []
+        self._places: list[SQLValue] = []
 
     @property
     def anchor(self) -> Anchor:
@@ -94,32 +101,42 @@ class Rows:
         self._landing.append((self.pending, key))
 
     def attempt(self, attempt: Attempt, key: str) -> None:
-        """Appends an attempt under that key."""
-        cost = attempt.usage.cost_usd
-        self.connection.execute(
-            "INSERT INTO attempt(key, n, at, outcome, cause, requested, effective, usage, cost_usd, latency_ms, reply)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                key,
-                attempt.number,
-                attempt.at,
-                _text(attempt.outcome),
-                _text(attempt.cause),
-                _pairs(attempt.requested),
-                _pairs(attempt.effective),
-                _encode(attempt.usage).decode(),
-                cost,
-                attempt.latency_seconds * 1000,
-                _text(attempt.reply),
-            ),
+        """Appends an attempt under that key, with the group."""
+        self._attempts += (
+            key,
+            attempt.number,
+            attempt.at,
+            _text(attempt.outcome),
+            _text(attempt.cause),
+            _pairs(attempt.requested),
+            _pairs(attempt.effective),
+            _encode(attempt.usage).decode(),
+            attempt.usage.cost_usd,
+            attempt.latency_seconds * 1000,
+            _text(attempt.reply),
         )
 
     def place(self, run: str, path: str, key: str, absent: Absent | None) -> None:
-        """Sets where in a run a key was used; the last word about a path stands."""
+        """Sets where in a run a key was used, with the group; the last word about a path stands."""
         why = None if absent is None else _encode(msgspec.structs.replace(absent, detail=_text(absent.detail))).decode()
-        self.connection.execute(
-            "INSERT OR REPLACE INTO run_step(run, path, key, absent) VALUES (?, ?, ?, ?)", (run, _text(path), key, why)
+        self._places += (run, _text(path), key, why)
+
+    def flush(self) -> None:
+        """Writes what waited for the end of its group: many rows a statement, for each takes the lock of all threads."""
+        self._write_many(
+            "INSERT INTO attempt(key, n, at, outcome, cause, requested, effective, usage, cost_usd, latency_ms, reply)",
+            self._attempts,
+            columns=11,
         )
+        self._write_many("INSERT OR REPLACE INTO run_step(run, path, key, absent)", self._places, columns=4)
+
+    def _write_many(self, insert: str, values: list[SQLValue], *, columns: int) -> None:
+        one = f"({', '.join('?' * columns)})"
+        for rows in (_MANY, 1):
+            statement = f"{insert} VALUES {', '.join([one] * rows)}"
+            while len(values) >= rows * columns:
+                self.connection.execute(statement, values[: rows * columns])
+                del values[: rows * columns]
 
     def blob(self, digest: str, body: bytes) -> None:
         """Appends a blob, unless it is there."""

@@ -1,9 +1,10 @@
 """The one thread that writes: it commits in groups and tells those who wait.
 
-The event loop never takes a lock: it appends to a deque and rings. A group is written when it has ``GROUP`` records,
-when the oldest of them is ``WINDOW_SECONDS`` old, or at once when somebody waits and nothing more is expected
-(``expected``: steps that were looked up, not found, and so are on their way). Invariants: ``_done`` counts committed
-records only; the first error ends the thread, and from then on everything is refused with that error.
+The event loop never takes a lock: it appends to a deque and rings. A group is written when it has ``GROUP`` records
+(steps: what stands beside them does not count, so that no more calls than that are lost at once), when the oldest of
+them is ``WINDOW_SECONDS`` old, or at once when somebody waits and nothing more is expected (``expected``: steps that
+were looked up, not found, and so are on their way), though not twice within ``PAUSE_SECONDS``. Invariants: ``_done`` counts what is committed only; the first
+error ends the thread, and from then on everything is refused with that error.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import anyio
-from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, checkpoint
 
 from deliberate.errors import LedgerError
@@ -29,6 +30,8 @@ __all__ = ["GROUP", "WINDOW_SECONDS", "Writer"]
 
 GROUP = 64
 WINDOW_SECONDS = 0.1
+PAUSE_SECONDS = 0.005
+"""Between two groups that were written because somebody waited: under load more of them share a commit."""
 ANCHOR_SECONDS = 1.0
 
 
@@ -49,19 +52,25 @@ class Writer:
         self.expected: set[int] = set()
         self._rows = rows
         self._path = path
-        self._token = token
+        native: Any = token.native_token
+        self._soon: Callable[[Callable[[], None]], object] = getattr(native, "call_soon_threadsafe", None) or (
+            native.run_sync_soon
+        )
         self._lock = lock
         self._inbox: deque[Callable[[], None]] = deque()
         self._waiters: list[tuple[int, anyio.Event]] = []
         self._added = 0
         self._done = 0
+        self._records = 0
+        self._taken = 0
         self._last_added = 0.0
         self._closing = False
         self._error: LedgerError | None = None
         self._anchor_due: float | None = None
-        self._anchored = time.monotonic()
+        self._anchored = self._committed = time.monotonic()
         self._bell = threading.Lock()  # held = silent; whoever rings releases it
         self._bell.acquire()
+        self._rung = False
         # Not joined by the interpreter: a loop that died without closing must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name=f"ledger {path}", daemon=True)
 
@@ -69,8 +78,8 @@ class Writer:
         """Starts the thread."""
         self._thread.start()
 
-    def add(self, append: Callable[[], None]) -> None:
-        """Queues what appends one record.
+    def add(self, append: Callable[[], None], *, beside: bool = False) -> None:
+        """Queues what appends one record, or something ``beside`` the records.
 
         Raises:
             LedgerError: Nothing can be written any more.
@@ -80,9 +89,9 @@ class Writer:
             raise LedgerError(f"ledger {self._path} is closed")
         self._inbox.append(append)
         self._added += 1
+        self._records += not beside
         self._last_added = time.monotonic()
-        waiting = len(self._inbox)
-        if waiting in (1, GROUP) or (self._waiters and not self.expected):
+        if len(self._inbox) == 1 or self._records - self._taken >= GROUP or (self._waiters and not self.expected):
             self._ring()
 
     async def wait_written(self) -> None:
@@ -125,7 +134,8 @@ class Writer:
         self._thread.join()
 
     def _ring(self) -> None:
-        with suppress(RuntimeError):  # it rings already
+        if not self._rung:  # else the thread has yet to look, and will see what was added since
+            self._rung = True
             self._bell.release()
 
     def _tell(self) -> None:
@@ -157,14 +167,20 @@ class Writer:
                 if now >= wake:
                     self._forget_expected(now)
                     return True
-                if len(self._inbox) >= GROUP or (self._waiters and not self.expected):
+                if self._records - self._taken >= GROUP:
                     return True
+                if self._waiters and not self.expected:
+                    at_once = self._committed + PAUSE_SECONDS
+                    if now >= at_once:
+                        return True
+                    wake = min(wake, at_once)
             elif self._anchor_due is not None:
                 wake = self._anchor_due
                 if now >= wake:
                     self._write_anchor()
                     continue
-            self._bell.acquire(timeout=-1 if wake is None else max(0.0, wake - now))
+            if self._bell.acquire(timeout=-1 if wake is None else max(0.0, wake - now)):
+                self._rung = False  # before it looks: who rings from now on is heard again
         return False
 
     def _forget_expected(self, now: float) -> None:
@@ -173,6 +189,7 @@ class Writer:
             self.expected.clear()
 
     def _write_group(self) -> None:
+        self._taken = self._records
         group = [self._inbox.popleft() for _ in range(len(self._inbox))]
         if not group:
             return
@@ -181,9 +198,11 @@ class Writer:
             self._rows.catch_up()
             for append in group:
                 append()
+            self._rows.flush()
             self._rows.connection.execute("COMMIT")
         self._rows.landed()
         self._done += len(group)
+        self._committed = time.monotonic()
         self._inform()
         if self._anchor_due is None:
             self._anchor_due = self._anchored + ANCHOR_SECONDS
@@ -200,6 +219,6 @@ class Writer:
         if not self._waiters:
             return
         try:
-            from_thread.run_sync(self._tell, token=self._token)
+            self._soon(self._tell)  # the thread goes on: it waits for nobody
         except RuntimeError:
             self._closing = True  # the loop is gone, and with it everybody who could wait or add
