@@ -122,6 +122,8 @@ async def _providers(opening: Opening) -> Providers:
         await recorded.inputs()
         given = {"*": recorded}
     settings = settings_of(opening.env, api_base=opening.api_base, home=opening.library.home)
+    if opening.in_flight is not None:
+        settings = msgspec.structs.replace(settings, most_connections=opening.in_flight)
     wrap: Callable[[Provider], Provider] | None = None
     if opening.record is not None:
         sink = Recorded.sink(opening.record)

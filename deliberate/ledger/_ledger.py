@@ -89,7 +89,7 @@ class Ledger:
         if own in self._rows.pending:
             self._writer.raise_if_broken()
             return
-        self._writer.add(partial(self._rows.step, own, kind, body))
+        self._writer.add(partial(self._rows.step_with_group, own, kind, body))
         self._rows.pending[own] = body
         self._rows.known.add(hash(own))
 

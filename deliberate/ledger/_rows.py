@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -24,10 +24,10 @@ __all__ = ["DIGITS", "Rows"]
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32, for run ids: no letter that reads as a digit."""
 
-SQLValue = str | int | float | None
+SQLValue = str | bytes | int | float | None
 
-_MANY = 16
-"""Rows a statement: two statements a table, so that both stay prepared."""
+_MANY = (64, 16, 4, 1)
+"""Rows a statement: few sizes, so that all of them stay prepared."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -53,6 +53,7 @@ class Rows:
         self.secret = bytes.fromhex(told["secret"])
         self._seq, self._head = self._last()
         self._landing: list[tuple[dict[str, bytes], str]] = []
+        self._steps: list[tuple[str, str, bytes]] = []
         self._attempts: list[SQLValue] = []
         self._places: list[SQLValue] = []
 
@@ -86,19 +87,11 @@ class Rows:
 
     def step(self, key: str, kind: str, body: bytes) -> None:
         """Appends a record, unless there is one under its key."""
-        seq = self._seq + 1
-        own = link(self._head, seq, key, kind, body)
-        added = self.connection.execute(
-            "INSERT INTO step(seq, key, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING",
-            (seq, key, kind, body, self._head, own),
-        ).rowcount
-        if added:
-            self._seq, self._head = seq, own
-        else:
-            (there,) = self.connection.execute("SELECT body FROM step WHERE key = ?", (key,)).fetchone()
-            if there != body:
-                self.superseded.add(key)
-        self._landing.append((self.pending, key))
+        self._write_steps([(key, kind, body)])
+
+    def step_with_group(self, key: str, kind: str, body: bytes) -> None:
+        """The same, with the group."""
+        self._steps.append((key, kind, body))
 
     def attempt(self, attempt: Attempt, key: str) -> None:
         """Appends an attempt under that key, with the group."""
@@ -123,6 +116,8 @@ class Rows:
 
     def flush(self) -> None:
         """Writes what waited for the end of its group: many rows a statement, for each takes the lock of all threads."""
+        self._write_steps(self._steps)
+        self._steps.clear()
         self._write_many(
             "INSERT INTO attempt(key, n, at, outcome, cause, requested, effective, usage, cost_usd, latency_ms, reply)",
             self._attempts,
@@ -130,9 +125,33 @@ class Rows:
         )
         self._write_many("INSERT OR REPLACE INTO run_step(run, path, key, absent)", self._places, columns=4)
 
+    def _write_steps(self, steps: Sequence[tuple[str, str, bytes]]) -> None:
+        there = self._bodies([key for key, _, _ in steps])
+        values: list[SQLValue] = []
+        for key, kind, body in steps:
+            if key not in there:
+                there[key] = body
+                own = link(self._head, self._seq + 1, key, kind, body)
+                values += (self._seq + 1, key, kind, body, self._head, own)
+                self._seq, self._head = self._seq + 1, own
+            elif there[key] != body:
+                self.superseded.add(key)
+            self._landing.append((self.pending, key))
+        self._write_many("INSERT INTO step(seq, key, kind, body, prev, hash)", values, columns=6)
+
+    def _bodies(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """The bodies that are there under these keys."""
+        many = _MANY[0]
+        found: dict[str, bytes] = {}
+        for start in range(0, len(keys), many):
+            wanted = [*keys[start : start + many], *[None] * many][:many]
+            query = f"SELECT key, body FROM step WHERE key IN ({', '.join('?' * many)})"  # noqa: S608  only marks
+            found.update(self.connection.execute(query, wanted))
+        return found
+
     def _write_many(self, insert: str, values: list[SQLValue], *, columns: int) -> None:
         one = f"({', '.join('?' * columns)})"
-        for rows in (_MANY, 1):
+        for rows in _MANY:
             statement = f"{insert} VALUES {', '.join([one] * rows)}"
             while len(values) >= rows * columns:
                 self.connection.execute(statement, values[: rows * columns])

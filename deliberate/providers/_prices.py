@@ -58,9 +58,12 @@ class Prices:
 
         No tokenizer makes more tokens of a text than it has bytes.
         """
+        price = await self.of(request.model)
+        if price is None:
+            return None
         schema = len(msgspec.json.encode(request.schema)) if request.schema is not None else 0
         tokens_in = sum(len(one.content.encode("utf-8", "replace")) + _FRAME for one in request.messages) + schema
-        return cost_usd(await self.of(request.model), tokens_in=tokens_in, tokens_out=request.max_tokens)
+        return cost_usd(price, tokens_in=tokens_in, tokens_out=request.max_tokens)
 
 
 @cache
