@@ -90,8 +90,12 @@ class Letter:
         """Runs the ask within the caller's scope and opens the latch, whatever comes."""
         try:
             if not self._withdrawn:
-                with anyio.CancelScope() as self._scope, structlog.contextvars.bound_contextvars(**self._context):
-                    self.answer = await work(self)
+                bound = structlog.contextvars.bind_contextvars(**self._context)
+                try:
+                    with anyio.CancelScope() as self._scope:
+                        self.answer = await work(self)
+                finally:
+                    structlog.contextvars.reset_contextvars(**bound)
         finally:
             self._scope = None
             self.answered = True

@@ -56,7 +56,8 @@ def _spelled_as(kind: type) -> Callable[[Any], object]:
     if issubclass(kind, Enum):
         return lambda value: _plain(value.value)
     if issubclass(kind, msgspec.Struct):
-        return partial(_fields, names=kind.__struct_fields__, tag=_tag_of(kind))
+        names = _walked(kind)
+        return partial(_fields, names=names, tag=_tag_of(kind)) if names else lambda value: value
     if issubclass(kind, Mapping):
         return lambda value: {str(key): _plain(item) for key, item in value.items()}
     if issubclass(kind, (set, frozenset)):
@@ -67,11 +68,36 @@ def _spelled_as(kind: type) -> Callable[[Any], object]:
 
 
 def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(tag)
+    found = {**msgspec.structs.asdict(value), **tag}
     for name in names:
-        item = getattr(value, name)
-        found[name] = item if type(item) in _AS_THEY_ARE else _plain(item)
+        item = found[name]
+        kind = type(item)
+        if kind is float:
+            found[name] = _number(item)
+        elif kind not in _AS_THEY_ARE:
+            found[name] = _plain(item)
     return found
+
+
+def _walked(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields that may hold more than text, truth and levels: all others the encoder spells one way by itself."""
+    from msgspec import inspect  # noqa: PLC0415  only who digests needs it
+
+    itself = (inspect.StrType, inspect.LiteralType, inspect.NoneType, inspect.BoolType)
+
+    def spells_itself(one: inspect.Type) -> bool:
+        if isinstance(one, inspect.VarTupleType):
+            return spells_itself(one.item_type)
+        if isinstance(one, inspect.UnionType):
+            return all(map(spells_itself, one.types))
+        return isinstance(one, itself) or (isinstance(one, inspect.EnumType) and issubclass(one.cls, (int, str)))
+
+    try:
+        told = inspect.type_info(kind)
+    except (NameError, TypeError):  # it names a type that is not there, or that the encoder does not know
+        return kind.__struct_fields__
+    fields = told.fields if isinstance(told, inspect.StructType) else ()
+    return tuple(field.name for field in fields if not spells_itself(field.type))
 
 
 def _tag_of(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
