@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import msgspec
 
 from deliberate.engine._calibrated import CalibratedJudges
 from deliberate.engine._providers import Providers

@@ -150,10 +150,11 @@ class _Asking:
         try:
             turn = await self._turn(scope)
             self._standing.state = "asked"
+            started = anyio.current_time()
             if not self.number:
-                scope.deadline = min(scope.deadline, anyio.current_time() + self._post.deadline_seconds)
+                scope.deadline = min(scope.deadline, started + self._post.deadline_seconds)
                 self._ends = scope.deadline
-            response = await self._attempt()
+            response = await self._attempt(started)
         finally:
             self._doors.purse.settle(reserved, _since(before, self.usage))
         self._doors.limit.pace.settle(turn, response.usage.tokens_in + response.usage.tokens_out)
@@ -193,9 +194,8 @@ class _Asking:
         self._standing.state = "waiting"
         await anyio.sleep(seconds)
 
-    async def _attempt(self) -> Response:
+    async def _attempt(self, started: float) -> Response:
         self.number += 1
-        started = anyio.current_time()
         request = self._sent(started)
         try:
             response = await self._doors.provider.complete(request)
@@ -215,13 +215,14 @@ class _Asking:
                 usage=Usage(calls=1, cost_usd=self._lost_usd),
             )
             raise
+        ended = anyio.current_time()
         if self.number == 1:
-            self._doors.limit.went_well(anyio.current_time())
+            self._doors.limit.went_well(ended)
         self.usage += response.usage
         self.effective = {**response.effective, "model": response.model, "finish": response.finish}
         self._note(
             response.finish,
-            seconds=anyio.current_time() - started,
+            seconds=ended - started,
             usage=response.usage,
             reply=response.text,
         )

@@ -24,7 +24,6 @@ from deliberate.types import (
     Judge,
     Panel,
     Rules,
-    Seat,
     Undecided,
     UndecidedWhy,
     round_at,
@@ -74,7 +73,9 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
     won, tied = found
     middle = median(poll.votes, BRACKETS)[0]
     values = numbers(poll.votes, won)
-    unasked = any([isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values()])
+    unasked = len(poll.votes) < len(heard) and any(
+        isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values()
+    )
     return Decided(
         bracket=won,
         score=values["mean" if rules.rule == "mean" else rules.bracket_score],
@@ -104,23 +105,25 @@ class _Poll(NamedTuple):
 def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> _Poll | Undecided:
     """Quorum and independence."""
     rule = _rule_of(rules)
+    seats, struck = panel.named, close.struck
     ballots = [
-        (_seat_of(panel, at), without_findings(reply, close.struck) if close.struck else reply)
+        (without_findings(reply, struck) if struck else reply, seats[seat_at(at)].weight)
         for at in close.counting
         if isinstance(reply := heard.get(at), Ballot)
     ]
+    votes = [LevelVote(ballot.bracket, ballot.score, weight) for ballot, weight in ballots if weight > 0]
     over = close.quorum_over or close.counting
     quorum = needed(rules, len(over) if isinstance(rules.quorum, str) else max(len(over), len(panel.voters)))
-    short = _too_few(heard, over, quorum=quorum)
-    if short is not None:
-        return short
+    if len(ballots) < quorum or close.quorum_over:  # else enough have voted
+        short = _too_few(heard, over, quorum=quorum)
+        if short is not None:
+            return short
     if not ballots:
         return Undecided(why="no_quorum", detail="no ballot counts")
-    votes = [LevelVote(ballot.bracket, ballot.score, seat.weight) for seat, ballot in ballots if seat.weight > 0]
     if not votes:
         return Undecided(why="no_quorum", detail="no vote has a weight")
     if rules.independence > 1 or close.quorum_over:  # a vote is of one family
-        voters = [_seat_of(panel, at) for at in over if isinstance(heard.get(at), Ballot)]
+        voters = [seats[seat_at(at)] for at in over if isinstance(heard.get(at), Ballot)]
         families = _families([seat.judge for seat in voters if seat.weight > 0])
         if families < rules.independence:
             return Undecided(
@@ -179,10 +182,6 @@ def _too_few(heard: Heard, over: Sequence[AskId], *, quorum: int) -> Undecided |
 
 def _families(judges: Sequence[Judge]) -> int:
     return len({(judge.human, judge.model if judge.human else judge.kin) for judge in judges})
-
-
-def _seat_of(panel: Panel, at: AskId) -> Seat:
-    return panel.seat(seat_at(at))
 
 
 def _chair(panel: Panel, heard: Heard, *, human: bool) -> Bracket | None:

@@ -42,7 +42,8 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     total = weight_of(votes)
     average = _mean(votes, total)
     middle = midpoint(won)
-    inside = [vote for vote in votes if vote.level == won]
+    level = int(won)
+    inside = [vote for vote in votes if vote.level == level]
     every = len(inside) == len(votes)
     return {
         "nearest": average if every else min(max(average, low), high),

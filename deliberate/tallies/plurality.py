@@ -25,4 +25,4 @@ def plurality(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
         votes = scaled(votes)
         shares = [weight_of(vote for vote in votes if vote.level == level) for level in range(len(levels.tops))]
     most = max(shares)
-    return tuple(level for level, share in enumerate(shares) if share == most)
+    return tuple([level for level, share in enumerate(shares) if share == most])

@@ -198,10 +198,11 @@ class Panel(Record, frozen=True, kw_only=True, dict=True):
         Raises:
             KeyError: No seat has it.
         """
-        return self._by_name[name]
+        return self.named[name]
 
     @cached_property
-    def _by_name(self) -> Mapping[str, Seat]:
+    def named(self) -> Mapping[str, Seat]:
+        """The seats by name."""
         return {seat.name: seat for seat in reversed(self.seats)}  # of two of one name the first is meant
 
 
