@@ -40,6 +40,7 @@ from deliberate.types import (
     Revised,
     Revision,
     Rubric,
+    Rules,
     Scored,
     Seat,
     Undecided,

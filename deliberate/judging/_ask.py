@@ -231,10 +231,7 @@ class _Asking:
     def _sent(self, now: float) -> Request:
         nonce = nonce_of(self._doors.secret, self._post.key, self.number)
         messages = tuple(
-            [
-                Message(role=message.role, content=filled(message.content, nonce))
-                for message in self._request.messages
-            ]
+            [Message(role=message.role, content=filled(message.content, nonce)) for message in self._request.messages]
         )
         return msgspec.structs.replace(
             self._request,

@@ -129,7 +129,11 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note: 
     if post.form.reply is Ballot:
         return _ballot(_decoded(body, post, _Ballot), post)
     is_review = post.form.reply is Review
-    return _review(_decoded(body, post, _Review), post) if is_review else Note(text=_clean(_decoded(body, post, _Note).text))
+    return (
+        _review(_decoded(body, post, _Review), post)
+        if is_review
+        else Note(text=_clean(_decoded(body, post, _Note).text))
+    )
 
 
 def finding_key(dimension: str, title: str, location: str | None) -> str:

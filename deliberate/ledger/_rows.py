@@ -115,7 +115,7 @@ class Rows:
         self._places += (run, _text(path), key, why)
 
     def flush(self) -> None:
-        """Writes what waited for the end of its group: many rows a statement, for each takes the lock of all threads."""
+        """Writes what waited for the end of its group: few statements, for each passes the interpreter's lock on."""
         self._write_steps(self._steps)
         self._steps.clear()
         self._write_many(

@@ -132,9 +132,7 @@ def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> _Poll | U
     return _Poll(votes, rule)
 
 
-def _won(
-    panel: Panel, heard: Heard, poll: _Poll, rules: Rules
-) -> tuple[Bracket, tuple[Bracket, ...]] | Undecided:
+def _won(panel: Panel, heard: Heard, poll: _Poll, rules: Rules) -> tuple[Bracket, tuple[Bracket, ...]] | Undecided:
     """The bracket that won, and those it was tied with."""
     winners = poll.rule(poll.votes, BRACKETS)
     if len(winners) == 1:

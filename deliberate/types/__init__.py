@@ -73,7 +73,17 @@ from deliberate.types.panel import (
 )
 from deliberate.types.plan import Plan, PlanPart
 from deliberate.types.revision import Carry, Revision
-from deliberate.types.rubric import AUTO, GENERAL, Choice, Dimension, Rubric, SeverityMode, is_expression, plain_name, same_name
+from deliberate.types.rubric import (
+    AUTO,
+    GENERAL,
+    Choice,
+    Dimension,
+    Rubric,
+    SeverityMode,
+    is_expression,
+    plain_name,
+    same_name,
+)
 from deliberate.types.scale import (
     BRACKETS,
     Bracket,

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import cache, partial
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
@@ -14,6 +14,8 @@ import msgspec
 __all__ = ["Record", "canonical", "digest_of"]
 
 _AS_THEY_ARE = frozenset({str, int, bool, type(None), msgspec.Raw})  # most of what there is, and no subclass of these
+_WAYS: dict[type, Callable[[Any], object]] = {}
+"""How values of each type are spelled, as far as one was: found out once a type."""
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
@@ -45,33 +47,50 @@ def digest_of(value: object) -> str:
 def _plain(value: object) -> object:
     """The value in JSON's own types, records with their tag."""
     kind = type(value)
-    return value if kind in _AS_THEY_ARE else _spelled_as(kind)(value)
+    if kind in _AS_THEY_ARE:
+        return value
+    way = _WAYS.get(kind)
+    if way is None:
+        way = _WAYS[kind] = _way_of(kind)
+    return way(value)
 
 
-@cache
-def _spelled_as(kind: type) -> Callable[[Any], object]:
+def _way_of(kind: type) -> Callable[[Any], object]:
     """How values of one type are put into JSON's own types."""
+    way: Callable[[Any], object] = _as_it_is
     if issubclass(kind, float):
-        return _number
-    if issubclass(kind, Enum):
-        return lambda value: _plain(value.value)
-    if issubclass(kind, msgspec.Struct):
+        way = _number
+    elif issubclass(kind, Enum):
+        way = _level
+    elif issubclass(kind, msgspec.Struct):
         names = _walked(kind)
-        return partial(_fields, names=names, tag=_tag_of(kind)) if names else lambda value: value
-    if issubclass(kind, Mapping):
-        return lambda value: {str(key): _plain(item) for key, item in value.items()}
-    if issubclass(kind, (set, frozenset)):
-        return _refused
-    if issubclass(kind, (tuple, list)):
-        return _items
-    return lambda value: value
+        way = partial(_fields, names=names, tag=_tag_of(kind)) if names else _as_it_is
+    elif issubclass(kind, Mapping):
+        way = _pairs
+    elif issubclass(kind, (set, frozenset)):
+        way = _refused
+    elif issubclass(kind, (tuple, list)):
+        way = _items
+    return way
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def _level(value: Enum) -> object:
+    return _plain(value.value)
+
+
+def _pairs(value: Mapping[object, object]) -> Mapping[str, object]:
+    return {str(key): _plain(item) for key, item in value.items()}
 
 
 def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, Any]) -> dict[str, Any]:
     found = {**msgspec.structs.asdict(value), **tag}
     for name in names:
         item = found[name]
-        kind = type(item)
+        kind: type[Any] = type(item)
         if kind is float:
             found[name] = _number(item)
         elif kind not in _AS_THEY_ARE:

@@ -8,7 +8,17 @@ from typing import Literal
 
 from deliberate.types._record import Record, digest_of
 
-__all__ = ["AUTO", "GENERAL", "Choice", "Dimension", "Rubric", "SeverityMode", "is_expression", "plain_name", "same_name"]
+__all__ = [
+    "AUTO",
+    "GENERAL",
+    "Choice",
+    "Dimension",
+    "Rubric",
+    "SeverityMode",
+    "is_expression",
+    "plain_name",
+    "same_name",
+]
 
 AUTO = "auto"
 """Stands for the rubric that fits the case: its category, files and task choose."""
