@@ -166,7 +166,9 @@ class LiteLLM:
                 max_retries=0,
                 api_base=api_base(provider, self._settings) or None,
                 api_key=self._key(provider) or None,
-                **parameters,
+                **msgspec.to_builtins(
+                    parameters
+                ),  # a copy: it writes in what it is given, and all requests share a schema
             )
             envelope = msgspec.convert(completion, Envelope, from_attributes=True)
         except Exception as error:  # noqa: BLE001  all: litellm raises its own, those of its SDKs, and bare ones

@@ -89,10 +89,10 @@ def _pairs(value: Mapping[object, object]) -> Mapping[str, object]:
 def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, Any]) -> dict[str, Any]:
     found = {**msgspec.structs.asdict(value), **tag}
     for name in names:
-        item = found[name]
-        kind: type[Any] = type(item)
+        item: object = found[name]
+        kind = type(item)
         if kind is float:
-            found[name] = _number(item)
+            found[name] = _number(found[name])
         elif kind not in _AS_THEY_ARE:
             found[name] = _plain(item)
     return found
