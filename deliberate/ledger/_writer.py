@@ -76,9 +76,8 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name=f"ledger {path}", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread; a ledger in memory has none, for it never waits for a disk."""
-        if self._path != MEMORY:
-            self._thread.start()
+        """Starts the thread."""
+        self._thread.start()
 
     def add(self, append: Callable[[], None], *, beside: bool = False) -> None:
         """Queues what appends one record, or something ``beside`` the records.
@@ -129,22 +128,16 @@ class Writer:
     def stop(self) -> None:
         """Asks the thread to write what is queued and to end."""
         self._closing = True
-        if self._path == MEMORY:
-            self._write_now()
         self._ring()
 
     def join(self) -> None:
         """Waits for the thread; blocks."""
-        if self._path != MEMORY:
-            self._thread.join()
+        self._thread.join()
 
     def _ring(self) -> None:
         if not self._rung:  # else the thread has yet to look, and will see what was added since
             self._rung = True
-            if self._path == MEMORY:
-                self._soon(self._write_now)
-            else:
-                self._bell.release()
+            self._bell.release()
 
     def _tell(self) -> None:
         for count, event in self._waiters:
@@ -158,22 +151,10 @@ class Writer:
             self._write_group()
             self._write_anchor()
         except Exception as error:  # noqa: BLE001  whatever it is, those who wait must hear of it
-            self._break(error)
-
-    def _write_now(self) -> None:
-        """What the thread does, on the event loop."""
-        self._rung = False
-        try:
-            if self._error is None:
-                self._write_group()
-        except Exception as error:  # noqa: BLE001  as above
-            self._break(error)
-
-    def _break(self, error: Exception) -> None:
-        with suppress(sqlite3.Error):
-            undo(self._rows.connection)
-        self._error = explain(error, self._path)
-        self._inform()
+            with suppress(sqlite3.Error):
+                undo(self._rows.connection)
+            self._error = explain(error, self._path)
+            self._inform()
 
     def _wait_due(self) -> bool:
         """Sleeps until a group is due; False when it is time to end."""
@@ -237,9 +218,6 @@ class Writer:
 
     def _inform(self) -> None:
         if not self._waiters:
-            return
-        if self._path == MEMORY:
-            self._tell()
             return
         try:
             self._soon(self._tell)  # the thread goes on: it waits for nobody
