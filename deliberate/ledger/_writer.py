@@ -3,9 +3,8 @@
 The event loop never takes a lock: it appends to a deque and rings. A group is written when it has ``GROUP`` records
 (steps: what stands beside them does not count, so that no more calls than that are lost at once), when the oldest of
 them is ``WINDOW_SECONDS`` old, or at once when somebody waits and nothing more is expected (``expected``: steps that
-were looked up, not found, and so are on their way), though not twice within ``PAUSE_SECONDS``. A ledger in memory is
-written on the loop itself. Invariants: ``_done`` counts what is committed only; the first error ends the thread, and
-from then on everything is refused with that error.
+were looked up, not found, and so are on their way), though not twice within ``PAUSE_SECONDS``. Invariants: ``_done``
+counts what is committed only; the first error ends the thread, and from then on everything is refused with that error.
 """
 
 from __future__ import annotations
