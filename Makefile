@@ -13,16 +13,17 @@ UV ?= $(shell command -v uv 2>/dev/null)
 # For tests/check.py: `make test FLAGS="--workers 1"`, or names of single sections.
 FLAGS ?=
 DEMO ?= $(PY) examples/demo.py
-BENCH ?= $(PY) benchmarks/recorded.py
+BENCH ?= $(PY) benchmarks/run.py --short
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test test-all check fmt bench lock clean
+.PHONY: help .venv demo test test-all check mutants fmt bench lock clean
 
 help:
 	@echo "make demo      a recorded panel, then one of this machine (fetches 1.1 GB, once)"
 	@echo "make check     format, lint, types, imports, and the unit tests"
 	@echo "make test      all that CI runs, with coverage"
 	@echo "make test-all  the same and the tests that take minutes"
+	@echo "make mutants   how many small wrongs put into the core its tests notice (ROOMS=\"tallies gates\"; hours)"
 	@echo "make fmt       format and fix what can be fixed by itself"
 	@echo "make bench     the benchmarks"
 	@echo "make lock      resolve requirements.lock anew"
@@ -57,6 +58,9 @@ test-all: $(STAMP)
 
 check: $(STAMP)
 	@$(PY) tests/check.py --fast $(FLAGS)
+
+mutants: $(STAMP)
+	@$(PY) tests/mutants.py $(ROOMS)
 
 fmt: $(STAMP)
 	@$(VENV)/bin/ruff check --fix --quiet . || true
