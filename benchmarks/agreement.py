@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import _recorded as rec
-from benchmarks.recorded import FIRST, SECOND, llmbar, llmjudge
+from benchmarks._figures import FIRST, SECOND, llmbar, llmjudge
 from deliberate.agreement import measure, pairwise_kappa
 from deliberate.agreement.cohen_kappa import cohen_kappa
 from deliberate.agreement.krippendorff_alpha import krippendorff_alpha

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from benchmarks import _recorded as rec
-from benchmarks.recorded import (
+from benchmarks._figures import (
     EIGHTEEN,
     FILES,
     FIRST,

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from benchmarks import _figures, recorded
 from benchmarks import _recorded as rec
-from benchmarks import recorded
-from benchmarks.recorded import FIRST, TEAMS, VANILLA
+from benchmarks._figures import FIRST, TEAMS, VANILLA
 from deliberate.plugins import names
 from deliberate.types import Bracket, Rules, midpoint
 from tests.recorded._data import everything, needs
@@ -22,8 +22,8 @@ ORDERS = 20
 SETS = pytest.mark.parametrize(
     "votes_of",
     [
-        pytest.param(lambda: recorded.llmjudge(TEAMS), marks=JUDGED, id="four labels, 7 seats"),
-        pytest.param(lambda: recorded.llmbar(VANILLA, FIRST), marks=PAIRED, id="two labels, 6 seats"),
+        pytest.param(lambda: _figures.llmjudge(TEAMS), marks=JUDGED, id="four labels, 7 seats"),
+        pytest.param(lambda: _figures.llmbar(VANILLA, FIRST), marks=PAIRED, id="two labels, 6 seats"),
     ],
 )
 
@@ -66,14 +66,14 @@ def test_every_order_there_is_keeps_the_bracket(votes_of: Callable[[], rec.Votes
 
 @JUDGED
 def test_what_is_saved_with_seven_seats() -> None:
-    votes = recorded.llmjudge(TEAMS)
+    votes = _figures.llmjudge(TEAMS)
     calls, _ = recorded.enough(votes, "plurality", "median", None)
     assert calls == pytest.approx(5.3157, abs=5e-5)
 
 
 @PAIRED
 def test_what_is_saved_with_six_seats_and_what_waiting_for_a_quorum_costs() -> None:
-    votes = recorded.llmbar(VANILLA, FIRST)
+    votes = _figures.llmbar(VANILLA, FIRST)
     assert recorded.enough(votes, "plurality", "median", None)[0] == pytest.approx(4.4916, abs=5e-5)
     assert recorded.enough(votes, "plurality", "median", 1)[0] == pytest.approx(4.1506, abs=5e-5)
 
@@ -81,7 +81,7 @@ def test_what_is_saved_with_six_seats_and_what_waiting_for_a_quorum_costs() -> N
 @PAIRED
 def test_the_published_calls_are_those_of_a_rule_that_never_looks_into_ties() -> None:
     known = rec.reference()["llmbar_pairwise"]["vanilla6_order12"]["sequential"]["decided"]
-    rows = recorded.stop_rows("", recorded.llmbar(VANILLA, FIRST), known, saved=18)
+    rows = recorded.stop_rows("", _figures.llmbar(VANILLA, FIRST), known, saved=18)
     said = {row.figure: (row.by, row.outcome) for row in rows}
     assert said["stop when ahead: mean calls"] == ("explains", "noise")
     assert said["stop when ahead: percent saved"] == ("explains", "same")

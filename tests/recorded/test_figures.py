@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import _figures, recorded
 from benchmarks import _recorded as rec
-from benchmarks import recorded
-from benchmarks.recorded import EIGHTEEN, FIRST, TEAMS, VANILLA, Row
+from benchmarks._figures import EIGHTEEN, FIRST, TEAMS, VANILLA, Row
 from tests.recorded._data import everything, needs
 
 JUDGED = needs(rec.LLMJUDGE, rec.REFERENCE)
@@ -26,7 +26,7 @@ def off(rows: Sequence[Row]) -> list[str]:
 
 @JUDGED
 def test_four_labels_and_a_judge_of_each_team() -> None:
-    votes, known = recorded.llmjudge(TEAMS), rec.reference()["llmjudge_dl23_a"]["panel7_one_per_team"]
+    votes, known = _figures.llmjudge(TEAMS), rec.reference()["llmjudge_dl23_a"]["panel7_one_per_team"]
     assert off(recorded.panel_rows("", votes, known)) == []
     assert off(recorded.ordered_rows("", votes, known["aggregation"])) == []
 
@@ -35,7 +35,7 @@ def test_four_labels_and_a_judge_of_each_team() -> None:
 def test_four_labels_and_all_judges(request: pytest.FixtureRequest) -> None:
     if not everything(request):
         pytest.skip("33 judges: only with DELIBERATE_ALL=1")
-    votes, known = recorded.llmjudge(None), rec.reference()["llmjudge_dl23_a"]["all"]
+    votes, known = _figures.llmjudge(None), rec.reference()["llmjudge_dl23_a"]["all"]
     assert off(recorded.panel_rows("", votes, known)) == []
     assert off(recorded.ordered_rows("", votes, known["aggregation"])) == []
 
@@ -45,7 +45,7 @@ def test_four_labels_and_all_judges(request: pytest.FixtureRequest) -> None:
     ("judges", "key"), [(VANILLA, "vanilla6_order12"), (EIGHTEEN, "models6_x3strategies_order12")], ids=["6", "18"]
 )
 def test_two_labels_where_panels_of_even_size_tie(judges: tuple[str, ...], key: str) -> None:
-    rows = recorded.panel_rows("", recorded.llmbar(judges, FIRST), rec.reference()["llmbar_pairwise"][key])
+    rows = recorded.panel_rows("", _figures.llmbar(judges, FIRST), rec.reference()["llmbar_pairwise"][key])
     assert off(rows) == []
     assert any(row.figure == "plurality: share of items tied" and row.ours > 0.04 for row in rows)
 
@@ -73,7 +73,7 @@ def test_three_and_five_labels() -> None:
 
 @RATED
 def test_votes_that_are_missing_are_no_category() -> None:
-    votes = recorded.ratings()
+    votes = _figures.ratings()
     row = next(row for row in votes.votes if None in row)
     missing = row.count(None)
     assert sum(rec.counted(row, 11)) == 7 - missing
@@ -100,7 +100,7 @@ def test_the_page_puts_what_differs_first_and_counts_only_what_the_library_makes
     one = Row(set="s", figure="one", ours=1.0, published=1.0, n=5)
     far = Row(set="s", figure="far", ours=1.5, published=1.0, n=5, note="why")
     beside = Row(set="s", figure="beside", ours=1.0, published=1.0, n=5, by="explains")
-    many = recorded.Of("s", 5).many("many", [(1.0, 1.0), (2.0, 1.0), (1.0, 1.0)])
+    many = _figures.Of("s", 5).many("many", [(1.0, 1.0), (2.0, 1.0), (1.0, 1.0)])
     page = recorded.page([one, far, beside, many], [])
     assert "What the library's rules make: of 2 published figures 1 come out as printed, 1 differ." in page
     assert "judges alone and in pairs: of 3 published figures 2 come out as printed, 1 differ." in page

@@ -7,9 +7,9 @@ from random import Random
 
 import msgspec
 
+from benchmarks import _figures
 from benchmarks import _recorded as rec
-from benchmarks import recorded
-from benchmarks.recorded import TEAMS
+from benchmarks._figures import TEAMS
 from deliberate.plugins import names
 from deliberate.protocols import conclude, redecide
 from deliberate.tallies import BRACKET_SCORES, TIE_POLICIES
@@ -39,7 +39,7 @@ def said_of(row: Sequence[float | None]) -> list[Reply]:
 
 def sittings() -> Iterator[tuple[Random, tuple[str, ...], list[Reply]]]:
     """Two hundred recorded panels, of two sets, one of them with every missing vote; each with a chance of its own."""
-    judged, rated = recorded.llmjudge(TEAMS), recorded.ratings()
+    judged, rated = _figures.llmjudge(TEAMS), _figures.ratings()
     for votes, step in ((judged, 100 / 3), (rated, 10.0)):
         lacking = [row for row in votes.votes if None in row]
         others = Random(1).sample([row for row in votes.votes if None not in row], COUNT // 2 - len(lacking))

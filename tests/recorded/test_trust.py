@@ -7,9 +7,9 @@ from statistics import fmean
 
 import pytest
 
+from benchmarks import _figures, trust
 from benchmarks import _recorded as rec
-from benchmarks import recorded, trust
-from benchmarks.recorded import EIGHTEEN, FIRST, TEAMS, VANILLA, Row
+from benchmarks._figures import EIGHTEEN, FIRST, TEAMS, VANILLA, Row
 from tests.recorded._data import everything, needs
 
 JUDGED = needs(rec.LLMJUDGE, rec.REFERENCE)
@@ -25,16 +25,16 @@ def off(rows: Sequence[Row]) -> list[str]:
 @JUDGED
 def test_a_judge_of_each_team() -> None:
     known = rec.reference()["llmjudge_dl23_a"]["panel7_one_per_team"]
-    assert off(trust.panel("", recorded.llmjudge(TEAMS), known)) == []
+    assert off(trust.panel("", _figures.llmjudge(TEAMS), known)) == []
 
 
 @JUDGED
 def test_all_judges_of_all_teams(request: pytest.FixtureRequest) -> None:
-    votes, known = recorded.llmjudge(None), rec.reference()["llmjudge_dl23_a"]["all"]
+    votes, known = _figures.llmjudge(None), rec.reference()["llmjudge_dl23_a"]["all"]
     if everything(request):
         assert set(off(trust.panel("", votes, known))) <= set(trust.DIFFERS)
     else:
-        assert off(trust.alphas(recorded.about("", votes), votes.votes, known["krippendorff"], {})) == []
+        assert off(trust.alphas(_figures.about("", votes), votes.votes, known["krippendorff"], {})) == []
 
 
 @PAIRED
@@ -42,13 +42,13 @@ def test_all_judges_of_all_teams(request: pytest.FixtureRequest) -> None:
     ("judges", "key"), [(VANILLA, "vanilla6_order12"), (EIGHTEEN, "models6_x3strategies_order12")], ids=["6", "18"]
 )
 def test_panels_that_agree_on_what_is_wrong(judges: tuple[str, ...], key: str) -> None:
-    votes = recorded.llmbar(judges, FIRST)
+    votes = _figures.llmbar(judges, FIRST)
     assert off(trust.panel("", votes, rec.reference()["llmbar_pairwise"][key])) == []
 
 
 @PAIRED
 def test_twenty_anchors_lift_the_adversarial_panel_and_no_anchors_never_lower_it() -> None:
-    votes = recorded.llmbar(VANILLA, FIRST)
+    votes = _figures.llmbar(VANILLA, FIRST)
     _, right = trust.shares(votes)
     assert fmean(right) == pytest.approx(0.5513, abs=5e-5), "equal weights are plurality"
     assert fmean(trust.weighted(votes, 10)) == pytest.approx(0.551, abs=0.01), "below 20 anchors nothing is learnt"
@@ -67,6 +67,6 @@ def test_alpha_of_the_other_sets() -> None:
 
 @PAIRED
 def test_a_panel_too_bad_for_a_promise_is_refused() -> None:
-    votes = recorded.llmbar(VANILLA, FIRST)
+    votes = _figures.llmbar(VANILLA, FIRST)
     rows = trust.abstaining("", votes, rec.reference()["extra"]["llmbar_pairwise/vanilla6_order12"])
     assert [row.ours for row in rows[:3]] == [0, 0, 0]
