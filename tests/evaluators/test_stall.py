@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
-import anyio
 import pytest
 
 from deliberate import Case
@@ -19,7 +16,7 @@ from deliberate.evaluators import (
     RegexPattern,
 )
 from deliberate.types import Evaluation, Unscored
-from tests.evaluators.conftest import Open
+from tests.evaluators.conftest import Open, turning
 
 pytestmark = pytest.mark.anyio
 
@@ -29,23 +26,10 @@ PROPERTY = '{"' + LONG + '": 1}'
 
 
 async def watched(opened: Open, evaluator: Evaluator, output: str) -> tuple[Evaluation, float]:
-    """The evaluation, and the longest time the event loop was kept meanwhile, in seconds."""
-    worst = 0.0
-
-    async def ticks() -> None:
-        nonlocal worst
-        while True:
-            before = time.monotonic()
-            await anyio.sleep(0.005)
-            worst = max(worst, time.monotonic() - before - 0.005)
-
-    async with opened() as session, anyio.create_task_group() as tasks:
-        tasks.start_soon(ticks)
-        await anyio.sleep(0.02)
+    """The evaluation, and the most this process computed while the event loop could not turn, in seconds."""
+    async with opened() as session, turning() as held:
         found = await session.evaluate(Case(output=output), evaluator)
-        await anyio.sleep(0.01)
-        tasks.cancel_scope.cancel()
-    return found, worst
+    return found, held()
 
 
 async def calmest(opened: Open, evaluator: Evaluator, output: str) -> tuple[Evaluation, float]:

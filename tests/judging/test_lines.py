@@ -272,11 +272,11 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
 def test_the_longest_text_of_anything_is_read_in_no_time(piece: str) -> None:
     many = piece * (45_000 // len(piece))
     text = f"SCORES:\ncorrectness: {many}\nSCORE: 1\nFINDINGS:\n- a: {many}"
-    started = time.perf_counter()
+    started = time.process_time()
     for form in (TOLERANT, SCORE):
         with contextlib.suppress(ReplyError):
             ballot(text, form)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_a_longer_text_is_refused_unread() -> None:
