@@ -6,8 +6,9 @@ dissent, the evidence, the cost and a record that can be replayed. Names are imp
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from deliberate._lazy import on_first_use
 
 if TYPE_CHECKING:
     from deliberate.engine import Session, evaluate, judge
@@ -39,24 +40,15 @@ __all__ = [
     "require",
 ]
 
-_HOMES = {
-    "deliberate.engine": ("Session", "evaluate", "judge"),
-    "deliberate.errors": ("DeliberateError",),
-    "deliberate.evaluators": ("combine", "evaluator"),
-    "deliberate.gates": ("require",),
-    "deliberate.protocols": ("redecide",),
-    "deliberate.studies.live": ("compare",),
-    "deliberate.types": ("Bracket", "Case", "Evaluation", "Gate", "Judge", "Panel", "Rules", "Seat", "Verdict"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "deliberate.engine": ("Session", "evaluate", "judge"),
+        "deliberate.errors": ("DeliberateError",),
+        "deliberate.evaluators": ("combine", "evaluator"),
+        "deliberate.gates": ("require",),
+        "deliberate.protocols": ("redecide",),
+        "deliberate.studies.live": ("compare",),
+        "deliberate.types": ("Bracket", "Case", "Evaluation", "Gate", "Judge", "Panel", "Rules", "Seat", "Verdict"),
+    },
+)

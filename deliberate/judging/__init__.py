@@ -6,8 +6,9 @@ retries and one repair, ``_read`` reads the reply, ``_actors`` runs it all. Name
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from deliberate._lazy import on_first_use
 
 if TYPE_CHECKING:
     from deliberate.judging._actors import JudgeActors, UnderWay
@@ -48,30 +49,21 @@ __all__ = [
     "visible",
 ]
 
-_HOMES = {
-    "deliberate.judging._actors": ("JudgeActors", "UnderWay"),
-    "deliberate.judging._ask": ("MOST_ATTEMPTS",),
-    "deliberate.judging._fence": ("SLOT", "visible"),
-    "deliberate.judging._limit": ("Limit",),
-    "deliberate.judging._pace": ("Pace",),
-    "deliberate.judging._post": ("post_of",),
-    "deliberate.judging._prompt": ("digest_of_prompt", "request_of"),
-    "deliberate.judging._purse": ("Purse",),
-    "deliberate.judging._read": ("finding_key", "read"),
-    "deliberate.judging._revised": ("affecting_form", "revision_form", "said_in_text"),
-    "deliberate.judging._schema": ("asked_dimensions", "schema_of"),
-    "deliberate.judging._suspect": ("addresses_judges",),
-    "deliberate.judging.key": ("key_of", "key_of_case"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "deliberate.judging._actors": ("JudgeActors", "UnderWay"),
+        "deliberate.judging._ask": ("MOST_ATTEMPTS",),
+        "deliberate.judging._fence": ("SLOT", "visible"),
+        "deliberate.judging._limit": ("Limit",),
+        "deliberate.judging._pace": ("Pace",),
+        "deliberate.judging._post": ("post_of",),
+        "deliberate.judging._prompt": ("digest_of_prompt", "request_of"),
+        "deliberate.judging._purse": ("Purse",),
+        "deliberate.judging._read": ("finding_key", "read"),
+        "deliberate.judging._revised": ("affecting_form", "revision_form", "said_in_text"),
+        "deliberate.judging._schema": ("asked_dimensions", "schema_of"),
+        "deliberate.judging._suspect": ("addresses_judges",),
+        "deliberate.judging.key": ("key_of", "key_of_case"),
+    },
+)

@@ -8,8 +8,9 @@ and names are imported when they are first used: whoever has no document pays fo
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from deliberate._lazy import on_first_use
 
 if TYPE_CHECKING:
     from deliberate.library._calibrations import (
@@ -78,38 +79,29 @@ __all__ = [
     "write_rubric",
 ]
 
-_HOMES = {
-    "deliberate.library._calibrations": (
-        "Calibrated",
-        "judge_digest",
-        "read_calibrations",
-        "version_of",
-        "why_not",
-        "write_calibrations",
-    ),
-    "deliberate.library._effects": ("write_effects",),
-    "deliberate.library._examples": ("BEGUN_OUTPUT", "Example", "read_examples"),
-    "deliberate.library._library": ("Library",),
-    "deliberate.library._lint": ("Remark", "lint"),
-    "deliberate.library._places": ("SOURCES", "bundled", "home_folder"),
-    "deliberate.library._select": ("Effect", "Surroundings", "select"),
-    "deliberate.library._write": ("add_rubric", "draft", "migrate", "reweighed", "write_rubric"),
-    "deliberate.library.agents": ("Card", "judge_of", "read_card"),
-    "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec"),
-    "deliberate.library.panels": ("read_panel",),
-    "deliberate.library.plans": ("LoadedPlan", "plan_schema", "read_plan"),
-    "deliberate.library.rubrics": ("APPROVED", "NotAnEvaluator", "pinned_name", "read_rubric", "read_source"),
-    "deliberate.library.suites": ("LoadedSuite", "read_suite"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "deliberate.library._calibrations": (
+            "Calibrated",
+            "judge_digest",
+            "read_calibrations",
+            "version_of",
+            "why_not",
+            "write_calibrations",
+        ),
+        "deliberate.library._effects": ("write_effects",),
+        "deliberate.library._examples": ("BEGUN_OUTPUT", "Example", "read_examples"),
+        "deliberate.library._library": ("Library",),
+        "deliberate.library._lint": ("Remark", "lint"),
+        "deliberate.library._places": ("SOURCES", "bundled", "home_folder"),
+        "deliberate.library._select": ("Effect", "Surroundings", "select"),
+        "deliberate.library._write": ("add_rubric", "draft", "migrate", "reweighed", "write_rubric"),
+        "deliberate.library.agents": ("Card", "judge_of", "read_card"),
+        "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec"),
+        "deliberate.library.panels": ("read_panel",),
+        "deliberate.library.plans": ("LoadedPlan", "plan_schema", "read_plan"),
+        "deliberate.library.rubrics": ("APPROVED", "NotAnEvaluator", "pinned_name", "read_rubric", "read_source"),
+        "deliberate.library.suites": ("LoadedSuite", "read_suite"),
+    },
+)

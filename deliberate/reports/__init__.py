@@ -10,8 +10,9 @@ Names are imported when they are first used, so that a program pays only for the
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from deliberate._lazy import on_first_use
 
 if TYPE_CHECKING:
     from deliberate.reports._facts import Imprint, ReadBack
@@ -55,28 +56,19 @@ __all__ = [
     "write",
 ]
 
-_HOMES = {
-    "deliberate.reports._facts": ("Imprint", "ReadBack"),
-    "deliberate.reports._screen": ("Screen",),
-    "deliberate.reports._totals": ("Line", "Totals", "case_line", "why_without"),
-    "deliberate.reports._words": ("score_text",),
-    "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
-    "deliberate.reports.github": ("workflow_commands", "cut", "fence", "result_command"),
-    "deliberate.reports.html": ("review_page",),
-    "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
-    "deliberate.reports.junit": ("junit_xml",),
-    "deliberate.reports.sarif": ("sarif_log",),
-    "deliberate.reports.terminal": ("agreement_matrix", "show"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = on_first_use(
+    __name__,
+    {
+        "deliberate.reports._facts": ("Imprint", "ReadBack"),
+        "deliberate.reports._screen": ("Screen",),
+        "deliberate.reports._totals": ("Line", "Totals", "case_line", "why_without"),
+        "deliberate.reports._words": ("score_text",),
+        "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
+        "deliberate.reports.github": ("workflow_commands", "cut", "fence", "result_command"),
+        "deliberate.reports.html": ("review_page",),
+        "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
+        "deliberate.reports.junit": ("junit_xml",),
+        "deliberate.reports.sarif": ("sarif_log",),
+        "deliberate.reports.terminal": ("agreement_matrix", "show"),
+    },
+)
