@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple, cast
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import cast
 
 from deliberate import plugins
 from deliberate.errors import ConfigError, UnknownName
@@ -32,6 +32,11 @@ from deliberate.types import (
 )
 
 __all__ = ["bracket", "decide", "needed"]
+
+_vote = cast("Callable[[tuple[int, float, float]], LevelVote]", partial(tuple.__new__, LevelVote))  # pyright: ignore[reportUnknownMemberType]  of any tuple
+"""A vote of its three parts: a third of the time its name takes, and it is what many verdicts are decided by."""
+
+_BRACKETS = {bracket.value: bracket for bracket in Bracket}
 
 _FAR = 2
 """Brackets this many apart make a verdict contested."""
@@ -64,16 +69,17 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
         UnknownName: A rule, tie policy or bracket score that does not exist.
         ConfigError: The quorum asks for more seats than there are.
     """
-    poll = _polled(panel, heard, close, rules)
-    if isinstance(poll, Undecided):
-        return poll
-    found = _won(panel, heard, poll, rules)
+    rule = _rule_of(rules.rule, rules.bracket_score, rules.tie)
+    votes = _polled(panel, heard, close, rules)
+    if isinstance(votes, Undecided):
+        return votes
+    found = _won(rule, votes, rules, panel, heard)
     if isinstance(found, Undecided):
         return found
     won, tied = found
-    middle = median(poll.votes, BRACKETS)[0]
-    values = numbers(poll.votes, won)
-    unasked = len(poll.votes) < len(heard) and any(
+    middle = median(votes, BRACKETS)[0]
+    values = numbers(votes, won)
+    unasked = len(votes) < len(heard) and any(
         isinstance(reply, Absent) and reply.reason == "not_needed" for reply in heard.values()
     )
     return Decided(
@@ -88,33 +94,30 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
 
 def bracket(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Bracket | None:
     """The bracket alone that ``decide`` gives, None where it gives none: what many another way would have decided."""
-    poll = _polled(panel, heard, close, rules)
-    if isinstance(poll, Undecided):
+    rule = _rule_of(rules.rule, rules.bracket_score, rules.tie)
+    votes = _polled(panel, heard, close, rules)
+    if isinstance(votes, Undecided):
         return None
-    found = _won(panel, heard, poll, rules)
+    found = _won(rule, votes, rules, panel, heard)
     return None if isinstance(found, Undecided) else found[0]
 
 
-class _Poll(NamedTuple):
-    """The votes that count, each with a weight, and the rule for them."""
-
-    votes: Sequence[LevelVote]
-    rule: Rule
-
-
-def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> _Poll | Undecided:
-    """Quorum and independence."""
-    rule = _rule_of(rules)
+def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> list[LevelVote] | Undecided:
+    """The votes that count, each with a weight, where quorum and independence are met."""
     seats, struck = panel.named, close.struck
-    ballots = [
-        (without_findings(reply, struck) if struck else reply, seats[seat_at(at)].weight)
-        for at in close.counting
-        if isinstance(reply := heard.get(at), Ballot)
-    ]
-    votes = [LevelVote(ballot.bracket, ballot.score, weight) for ballot, weight in ballots if weight > 0]
+    votes: list[LevelVote] = []
+    ballots = 0
+    for at in close.counting:
+        ballot = heard.get(at)
+        if isinstance(ballot, Ballot):
+            ballots += 1
+            weight = seats[seat_at(at)].weight
+            if weight > 0:
+                ballot = without_findings(ballot, struck) if struck else ballot
+                votes.append(_vote((ballot.bracket, ballot.score, weight)))
     over = close.quorum_over or close.counting
     quorum = needed(rules, len(over) if isinstance(rules.quorum, str) else max(len(over), len(panel.voters)))
-    if len(ballots) < quorum or close.quorum_over:  # else enough have voted
+    if ballots < quorum or close.quorum_over:  # else enough have voted
         short = _too_few(heard, over, quorum=quorum)
         if short is not None:
             return short
@@ -129,19 +132,21 @@ def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> _Poll | U
             return Undecided(
                 why="not_independent", detail=f"votes of {families} model families, {rules.independence} asked for"
             )
-    return _Poll(votes, rule)
+    return votes
 
 
-def _won(panel: Panel, heard: Heard, poll: _Poll, rules: Rules) -> tuple[Bracket, tuple[Bracket, ...]] | Undecided:
+def _won(
+    rule: Rule, votes: Sequence[LevelVote], rules: Rules, panel: Panel, heard: Heard
+) -> tuple[Bracket, tuple[Bracket, ...]] | Undecided:
     """The bracket that won, and those it was tied with."""
-    winners = poll.rule(poll.votes, BRACKETS)
+    winners = rule(votes, BRACKETS)
     if len(winners) == 1:
-        return Bracket(winners[0]), ()
-    tied = tuple(map(Bracket, winners))
+        return _BRACKETS[winners[0]], ()
+    tied = tuple([_BRACKETS[level] for level in winners])
     won = settle(
         tied,
         rules.tie,
-        middle=Bracket(median(poll.votes, BRACKETS)[0]),
+        middle=_BRACKETS[median(votes, BRACKETS)[0]],
         chair=_chair(panel, heard, human=False),
         human=_chair(panel, heard, human=True),
     )
@@ -152,20 +157,20 @@ def _won(panel: Panel, heard: Heard, poll: _Poll, rules: Rules) -> tuple[Bracket
 
 
 @lru_cache(maxsize=256)
-def _rule_of(rules: Rules) -> Rule:
-    """The rule they name; all names in them are looked at.
+def _rule_of(rule: str, bracket_score: str, tie: tuple[str, ...]) -> Rule:
+    """The rule of that name; the other names are looked at with it.
 
     Raises:
         UnknownName: One of them does not exist.
     """
-    if rules.bracket_score not in BRACKET_SCORES:
+    if bracket_score not in BRACKET_SCORES:
         kind = "bracket score"
-        raise UnknownName(kind, rules.bracket_score, BRACKET_SCORES, where="bracket_score")
-    unknown = [policy for policy in rules.tie if policy not in TIE_POLICIES]
+        raise UnknownName(kind, bracket_score, BRACKET_SCORES, where="bracket_score")
+    unknown = [policy for policy in tie if policy not in TIE_POLICIES]
     if unknown:
         kind = "tie policy"
         raise UnknownName(kind, unknown[0], TIE_POLICIES, where="tie")
-    return cast("Rule", plugins.part("tallies", rules.rule, where="rule"))
+    return cast("Rule", plugins.part("tallies", rule, where="rule"))
 
 
 def _too_few(heard: Heard, over: Sequence[AskId], *, quorum: int) -> Undecided | None:

@@ -25,6 +25,7 @@ BRACKET_SCORES = (
     "upper",
 )
 
+_MOST = 100.0
 _MIDPOINTS = tuple(midpoint(bracket) for bracket in Bracket)
 
 
@@ -37,37 +38,71 @@ def numbers(votes: Sequence[LevelVote], won: Bracket) -> Mapping[str, float]:
     who voted for the winner, its midpoint if nobody did. ``midpoint``, ``lower``, ``upper``: of the winning bracket
     itself.
     """
-    votes = scaled(votes)
     low, high = edges(won)
-    total = weight_of(votes)
-    average = _mean(votes, total)
     middle = midpoint(won)
-    level = int(won)
-    inside = [vote for vote in votes if vote.level == level]
-    every = len(inside) == len(votes)
+    every, average, expected, median, mean = (_counted if alike(votes) else _weighed)(votes, int(won), middle)
     return {
-        "nearest": average if every else min(max(average, low), high),
+        "nearest": average if every else low if average < low else min(average, high),
         "mean": average,
-        "expected": round(math.fsum([vote.weight * _MIDPOINTS[vote.level] for vote in votes]) / total, 9),
-        "median_in_bracket": _median(inside) if inside else middle,
-        "mean_in_bracket": average if every else _mean(inside, weight_of(inside)) if inside else middle,
+        "expected": expected,
+        "median_in_bracket": median,
+        "mean_in_bracket": mean,
         "midpoint": middle,
         "lower": low,
         "upper": high,
     }
 
 
+def _counted(votes: Sequence[LevelVote], level: int, empty: float) -> tuple[bool, float, float, float, float]:
+    """Whether all are at a level, their mean and expected score, and the median and mean at that level.
+
+    Of votes that weigh the same: what weighing them gives, to the last digit, in half the time.
+    """
+    scores = [vote.score for vote in votes]
+    average = _bounded(math.fsum(scores) / len(scores))
+    expected = round(math.fsum([_MIDPOINTS[vote.level] for vote in votes]) / len(scores), 9)
+    inside = [vote.score for vote in votes if vote.level == level]
+    if len(inside) == len(scores):
+        return True, average, expected, _middle(inside), average
+    if inside:
+        return False, average, expected, _middle(inside), _bounded(math.fsum(inside) / len(inside))
+    return False, average, expected, empty, empty
+
+
+def _weighed(votes: Sequence[LevelVote], level: int, empty: float) -> tuple[bool, float, float, float, float]:
+    """The same of votes that do not all weigh the same."""
+    votes = scaled(votes)
+    total = weight_of(votes)
+    average = _mean(votes, total)
+    expected = round(math.fsum([vote.weight * _MIDPOINTS[vote.level] for vote in votes]) / total, 9)
+    inside = [vote for vote in votes if vote.level == level]
+    if len(inside) == len(votes):
+        return True, average, expected, _median(inside), average
+    if inside:
+        return False, average, expected, _median(inside), _mean(inside, weight_of(inside))
+    return False, average, expected, empty, empty
+
+
 def _mean(votes: Sequence[LevelVote], total: float) -> float:
-    mean = math.fsum([vote.weight * vote.score for vote in votes]) / total
-    return min(100.0, max(0.0, round(mean, 9)))
+    return _bounded(math.fsum([vote.weight * vote.score for vote in votes]) / total)
+
+
+def _bounded(score: float) -> float:
+    score = round(score, 9)
+    return score if 0.0 < score < _MOST else min(_MOST, max(0.0, score))
+
+
+def _middle(scores: list[float]) -> float:
+    """The median of scores; of an even number, the mean of the two in the middle."""
+    scores.sort()
+    half = len(scores) // 2
+    return scores[half] if len(scores) % 2 else (scores[half - 1] + scores[half]) / 2
 
 
 def _median(votes: Sequence[LevelVote]) -> float:
     """The weighted median; where exactly half the weight lies on each side, the mean of both neighbors."""
     if alike(votes):
-        scores = sorted([vote.score for vote in votes])
-        half = len(scores) // 2
-        return scores[half] if len(scores) % 2 else (scores[half - 1] + scores[half]) / 2
+        return _middle([vote.score for vote in votes])
     ordered = sorted(votes, key=lambda vote: vote.score)
     for at, vote in enumerate(ordered[:-1]):
         past = past_half(ordered[: at + 1], ordered)

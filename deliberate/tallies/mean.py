@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from deliberate.tallies._base import LevelVote, scaled, weight_of
+from deliberate.tallies._base import LevelVote, mean_of
 from deliberate.types import Levels
 
 __all__ = ["mean"]
@@ -18,6 +17,4 @@ def mean(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     >>> mean([LevelVote(3, 90), LevelVote(0, 20)], BRACKETS)
     (2,)
     """
-    votes = scaled(votes)
-    value = math.fsum([vote.weight * vote.score for vote in votes]) / weight_of(votes)
-    return (levels.of(round(value, 9)),)
+    return (levels.of(round(mean_of(votes), 9)),)

@@ -19,10 +19,13 @@ def plurality(votes: Sequence[LevelVote], levels: Levels) -> tuple[int, ...]:
     """
     shares: list[float]
     if alike(votes):
-        voted = [vote.level for vote in votes]
-        shares = [voted.count(level) for level in range(len(levels.tops))]
+        shares = [0] * len(levels.tops)
+        for vote in votes:
+            shares[vote.level] += 1
     else:
         votes = scaled(votes)
         shares = [weight_of(vote for vote in votes if vote.level == level) for level in range(len(levels.tops))]
     most = max(shares)
+    if shares.count(most) == 1:
+        return (shares.index(most),)
     return tuple([level for level, share in enumerate(shares) if share == most])
