@@ -190,6 +190,8 @@ def _families(judges: Sequence[Judge]) -> int:
 def _chair(panel: Panel, heard: Heard, *, human: bool) -> Bracket | None:
     """The last bracket a chair gave, a person's or a model's; of several chairs, the first by name speaks."""
     chairs = sorted(seat.name for seat in panel.seats if seat.duty == "chair" and seat.judge.human == human)
+    if not chairs:
+        return None
     words = {
         at: reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and seat_at(at) in chairs[:1]
     }

@@ -61,10 +61,10 @@ def _way_of(kind: type) -> Callable[[Any], object]:
     if issubclass(kind, float):
         way = _number
     elif issubclass(kind, Enum):
-        way = _level
+        way = _as_it_is if issubclass(kind, (int, str)) else _level
     elif issubclass(kind, msgspec.Struct):
         names = _walked(kind)
-        way = partial(_fields, names=names, tag=_tag_of(kind)) if names else _as_it_is
+        way = partial(_fields, names, _tag_of(kind)) if names else _as_it_is
     elif issubclass(kind, Mapping):
         way = _pairs
     elif issubclass(kind, (set, frozenset)):
@@ -86,8 +86,8 @@ def _pairs(value: Mapping[object, object]) -> Mapping[str, object]:
     return {str(key): _plain(item) for key, item in value.items()}
 
 
-def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, Any]) -> dict[str, Any]:
-    found = {**msgspec.structs.asdict(value), **tag}
+def _fields(names: tuple[str, ...], tag: Mapping[str, Any], value: msgspec.Struct) -> dict[str, Any]:
+    found = msgspec.structs.asdict(value)
     for name in names:
         item: object = found[name]
         kind = type(item)
@@ -95,6 +95,8 @@ def _fields(value: msgspec.Struct, *, names: tuple[str, ...], tag: Mapping[str, 
             found[name] = _number(found[name])
         elif kind not in _AS_THEY_ARE:
             found[name] = _plain(item)
+    if tag:
+        found.update(tag)
     return found
 
 
@@ -134,7 +136,9 @@ def _refused(value: object) -> NoReturn:  # noqa: ARG001  whatever is in it
 
 
 def _number(value: float) -> float | int:
+    if value.is_integer():
+        return int(value)
     if not math.isfinite(value):
         msg = f"{value} is not a finite number"
         raise ValueError(msg)
-    return int(value) if value.is_integer() else value
+    return value

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from deliberate.types.ballot import Finding
@@ -54,19 +56,22 @@ def merged(voiced: Sequence[Voiced]) -> tuple[tuple[Voiced, ...], ...]:
 
     Sameness is carried on: if a meets b and b meets c, the three are one group.
     """
-    groups: list[list[Voiced]] = []
-    for one in voiced:
-        met = [group for group in groups if any(same_finding(one.finding, other.finding) for other in group)]
+    said: dict[object, list[int]] = {}
+    for at, (_, one) in enumerate(voiced):
+        said.setdefault((one.key, one.dimension, one.location, one.quote) if one.key else at, []).append(at)
+    groups: list[list[list[int]]] = []
+    for places in said.values():  # what is said in the same words is compared once
+        one = voiced[places[0]].finding
+        met = [group for group in groups if any(same_finding(one, voiced[other[0]].finding) for other in group)]
         if not met:
-            groups.append([one])
+            groups.append([places])
             continue
         first, *rest = met
         for other in rest:
             first.extend(other)
             groups.remove(other)
-        first.append(one)
-    order = {id(one): at for at, one in enumerate(voiced)}
-    return tuple(tuple(sorted(group, key=lambda one: order[id(one)])) for group in groups)
+        first.append(places)
+    return tuple([tuple([voiced[at] for at in sorted(chain.from_iterable(group))]) for group in groups])
 
 
 def same_finding(one: Finding, other: Finding) -> bool:
@@ -87,13 +92,16 @@ def same_finding(one: Finding, other: Finding) -> bool:
 def _same_words(one: str, other: str) -> bool:
     short, long = sorted((_words(one), _words(other)), key=len)
     if len(short) < LEAST_WORDS:
-        return short == long != []
-    met = SequenceMatcher(None, short, long, autojunk=False).find_longest_match()
-    return met.size >= max(LEAST_WORDS, SHARED * len(short))
+        return short == long != ()
+    least = max(LEAST_WORDS, SHARED * len(short))
+    if sum(map({*long}.__contains__, short)) < least:  # too few in common, in a row or not
+        return False
+    return SequenceMatcher(None, short, long, autojunk=False).find_longest_match().size >= least
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+|[^\w\s]", text.casefold())
+@lru_cache(maxsize=1024)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+|[^\w\s]", text.casefold()))
 
 
 def _same_place(one: str, other: str) -> bool:

@@ -62,7 +62,9 @@ class Levels(Record, frozen=True, kw_only=True):
 
 BRACKETS = Levels(labels=("poor", "fair", "good", "excellent"), tops=(25.0, 50.0, 75.0, 100.0))
 
+_ALL = tuple(Bracket)  # looked up in a tenth of the time that its name takes
 _EDGES = ((0.0, 25.0), (26.0, 50.0), (51.0, 75.0), (76.0, 100.0))
+_ENDLESS = (math.inf, -math.inf)
 _MIDPOINTS = (12.5, 38.0, 63.0, 88.0)
 
 
@@ -75,7 +77,7 @@ def bracket_of(score: float) -> Bracket:
     >>> bracket_of(25.0).label, bracket_of(25.1).label, bracket_of(100).label
     ('Poor', 'Fair', 'Excellent')
     """
-    return Bracket(BRACKETS.of(finite(score, low=0.0, high=100.0)))
+    return _ALL[BRACKETS.of(finite(score, low=0.0, high=100.0))]
 
 
 def bracket_named(name: str) -> Bracket:
@@ -107,6 +109,8 @@ def finite(value: float, *, low: float = -math.inf, high: float = math.inf) -> f
     Raises:
         ValueError: It is a boolean, not a number, not finite, or out of bounds.
     """
+    if type(value) is float and low <= value <= high and value not in _ENDLESS:
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"{value!r} is not a number"
         raise ValueError(msg)  # noqa: TRY004  one kind of error for every bad number

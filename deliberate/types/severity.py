@@ -33,6 +33,8 @@ def adjusted_score(judged: float, findings: Iterable[Finding], *, mode: Severity
     if mode == "advisory":
         return judged
     severities = [finding.severity for finding in findings]
+    if not severities:
+        return max(0.0, judged)
     score = judged
     if mode == "adjust":
         score -= min(IMPORTANT_POINTS * severities.count("important"), IMPORTANT_MOST)
