@@ -6,10 +6,7 @@ repaired or guessed: what cannot be read is a ``ReplyError``, which earns one re
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -18,6 +15,16 @@ from deliberate.judging._lines import Sections, score_lines, sections, severity_
 from deliberate.judging._prompt import findings_of, labels_of
 from deliberate.judging._revised import ids_in, said_in_text
 from deliberate.judging._schema import asked_dimensions
+from deliberate.judging._wire import (
+    BallotSaid,
+    FindingSaid,
+    NoteSaid,
+    NumberSaid,
+    ReviewSaid,
+    converted,
+    decoded,
+    unwrapped,
+)
 from deliberate.runtime import Post
 from deliberate.types import (
     AskId,
@@ -42,57 +49,9 @@ from deliberate.types import (
 
 __all__ = ["finding_key", "read"]
 
-T = TypeVar("T")
-
-_MOST_DEPTH = 32
 _MOST_FINDINGS = 100
 _MOST_TEXT = 20_000
 _MOST_LINES = 100_000
-
-_THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_FENCE = re.compile(r"\A```[A-Za-z]*\s*\n(.*)\n```\Z", re.DOTALL)
-
-
-class _Finding(msgspec.Struct):
-    severity: str
-    title: str
-    dimension: str = ""
-    description: str = ""
-    location: str | None = None
-    quote: str | None = None
-    fix: str | None = None
-
-
-class _Ballot(msgspec.Struct):
-    reasoning: str = ""
-    findings: list[_Finding] = []
-    suggestion: str = ""
-    dimensions: dict[str, float] | None = None
-    bracket: str | None = None
-    score: float | None = None
-    cites: list[str] = []
-    resolved: list[str] = []
-
-
-class _Number(msgspec.Struct):
-    score: float
-    reasoning: str = ""
-    feedback: str = ""
-    reason: str = ""
-
-
-class _Refuted(msgspec.Struct):
-    finding: str
-    quote: str
-
-
-class _Review(msgspec.Struct):
-    confirmed: list[str]
-    refuted: list[_Refuted]
-
-
-class _Note(msgspec.Struct):
-    text: str
 
 
 def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:  # noqa: PLR0911  one for each form
@@ -108,7 +67,7 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note: 
     """
     if post.form.wire == "text":
         return Note(text=_whole(text))
-    body = _unwrapped(text)
+    body = unwrapped(text)
     in_text = not body.startswith("{") and bool(
         post.form.wire == "score" or post.form.fallback or post.form.reply is Revised
     )
@@ -116,7 +75,9 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note: 
         msg = f"it was longer than {_MOST_LINES} characters"
         raise ReplyError(msg)
     if post.form.reply is Revised:
-        wire = _converted(said_in_text(body), _Ballot) if in_text else _decoded(body, post, _Ballot)
+        wire = (
+            converted(said_in_text(body), BallotSaid) if in_text else decoded(body, BallotSaid, output=post.case.output)
+        )
         return Revised(**msgspec.structs.asdict(_ballot(wire, post)), resolved=ids_in(wire.resolved))
     if in_text:
         if post.form.wire == "score":
@@ -124,15 +85,15 @@ def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note: 
             return _placed(said.score, said.reason, post)
         return _sectioned(body, before, post)
     if post.form.wire in ("number", "score"):
-        number = _decoded(body, post, _Number)
+        number = decoded(body, NumberSaid, output=post.case.output)
         return _placed(number.score, number.reasoning or number.feedback or number.reason, post)
     if post.form.reply is Ballot:
-        return _ballot(_decoded(body, post, _Ballot), post)
+        return _ballot(decoded(body, BallotSaid, output=post.case.output), post)
     is_review = post.form.reply is Review
     return (
-        _review(_decoded(body, post, _Review), post)
+        _review(decoded(body, ReviewSaid, output=post.case.output), post)
         if is_review
-        else Note(text=_clean(_decoded(body, post, _Note).text))
+        else Note(text=_clean(decoded(body, NoteSaid, output=post.case.output).text))
     )
 
 
@@ -142,80 +103,7 @@ def finding_key(dimension: str, title: str, location: str | None) -> str:
     return digest_of(words)[:16]
 
 
-def _unwrapped(text: str) -> str:
-    """The reply without closed thinking before it and without a fence around the whole of it."""
-    body = _THINKING.sub("", text, count=1).strip()
-    if body[:7].lower() in {"<think>", "<thinki"}:
-        msg = "it ended while still thinking"
-        raise ReplyError(msg)
-    fence = _FENCE.match(body)
-    if fence is not None:
-        body = fence.group(1).strip()
-    if not body:
-        msg = "it was empty"
-        raise ReplyError(msg)
-    return body
-
-
-def _decoded(body: str, post: Post, kind: type[T]) -> T:
-    if not body.startswith("{"):
-        msg = "it was not one JSON object"
-        raise ReplyError(msg)
-    if body in post.case.output:
-        msg = "it was copied from the output that is judged"
-        raise ReplyError(msg)
-    if body.count("{") + body.count("[") > _MOST_DEPTH and _depth(body) > _MOST_DEPTH:
-        msg = f"it was nested deeper than {_MOST_DEPTH}"
-        raise ReplyError(msg)
-    try:
-        data = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        msg = f"it was not valid JSON ({error})"
-        raise ReplyError(msg) from None
-    return _converted(data, kind)
-
-
-def _converted(data: object, kind: type[T]) -> T:
-    try:
-        return msgspec.convert(data, kind, strict=True)
-    except msgspec.ValidationError as error:
-        msg = f"a value was wrong ({error})"
-        raise ReplyError(msg) from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        msg = f"the key {twice!r} occurs twice"
-        raise ValueError(msg)
-    return found
-
-
-def _no_constant(word: str) -> NoReturn:
-    msg = f"{word} is not a JSON number"
-    raise ValueError(msg)
-
-
-def _depth(body: str) -> int:
-    deepest = depth = 0
-    quoted = escaped = False
-    for sign in body:
-        if quoted:
-            quoted = escaped or sign != '"'
-            escaped = sign == "\\" and not escaped
-        elif sign == '"':
-            quoted = True
-        elif sign in "{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif sign in "}]":
-            depth -= 1
-    return deepest
-
-
-def _ballot(wire: _Ballot, post: Post) -> Ballot:
+def _ballot(wire: BallotSaid, post: Post) -> Ballot:
     dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
     severity = "adjust" if post.rubric is None else post.rubric.severity
     findings = _findings(wire.findings, post, dimensions)
@@ -250,7 +138,7 @@ def _ballot(wire: _Ballot, post: Post) -> Ballot:
     )
 
 
-def _review(wire: _Review, post: Post) -> Review:
+def _review(wire: ReviewSaid, post: Post) -> Review:
     """Confirmed and refuted findings by key; a refutation whose quote is not in the output counts for nothing."""
     keys = {finding.id: finding.key for finding in findings_of(post)}
     strangers = [name for name in (*wire.confirmed, *(one.finding for one in wire.refuted)) if name not in keys]
@@ -266,7 +154,7 @@ def _review(wire: _Review, post: Post) -> Review:
     )
 
 
-def _cited(wire: _Ballot, post: Post) -> tuple[AskId, ...]:
+def _cited(wire: BallotSaid, post: Post) -> tuple[AskId, ...]:
     """The shown votes a ballot says it rests on.
 
     Raises:
@@ -323,7 +211,7 @@ def _scores(given: dict[str, float] | None, dimensions: Sequence[Dimension]) -> 
     return tuple(found)
 
 
-def _findings(wire: Sequence[_Finding], post: Post, dimensions: Sequence[Dimension]) -> tuple[Finding, ...]:
+def _findings(wire: Sequence[FindingSaid], post: Post, dimensions: Sequence[Dimension]) -> tuple[Finding, ...]:
     if len(wire) > _MOST_FINDINGS:
         msg = f"it lists more than {_MOST_FINDINGS} findings"
         raise ReplyError(msg)
@@ -384,8 +272,8 @@ def _sectioned(body: str, before: str, post: Post) -> Ballot:
     if missing or not scores:
         raise ReplyError("; ".join(missing) or "no dimension is asked about")
     merged = {tuple(one.items()): one for one in (*earlier.findings, *now.findings)}
-    wire = _Ballot(
-        findings=[_converted(dict(one), _Finding) for one in merged.values()],
+    wire = BallotSaid(
+        findings=[converted(dict(one), FindingSaid) for one in merged.values()],
         suggestion=now.suggestion or earlier.suggestion,
         dimensions=scores,
     )
@@ -404,7 +292,7 @@ def _own_sections(body: str, post: Post) -> Sections:
 def _earlier_sections(before: str, post: Post) -> Sections:
     """What stands of the reply before; nothing, if it was in no form at all."""
     try:
-        return _own_sections(_unwrapped(before), post)
+        return _own_sections(unwrapped(before), post)
     except ReplyError:
         return Sections()
 
