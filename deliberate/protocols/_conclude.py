@@ -138,10 +138,11 @@ def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close, decid
 
 def _left_out(panel: Panel, heard: Mapping[AskId, Reply], close: Close, name: str) -> Bracket | None:
     """The bracket without one voting seat: a quorum given as a number asks for no more seats than are left."""
-    fewer = msgspec.structs.replace(
-        close,
+    fewer = Close(
         counting=tuple([at for at in close.counting if seat_at(at) != name]),
-        quorum_over=tuple([at for at in close.quorum_over if seat_at(at) != name]),
+        quorum_over=tuple([at for at in close.quorum_over if seat_at(at) != name]) if close.quorum_over else (),
+        struck=close.struck,
+        because=close.because,
     )
     over = len(fewer.quorum_over or fewer.counting)
     quorum = panel.rules.quorum

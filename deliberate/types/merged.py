@@ -25,6 +25,7 @@ LEAST_WORDS = 3
 SHARED = 0.6
 """The share of the shorter quote's words that must stand in a row in the other."""
 
+_ORDER = ("blocker", "important", "suggestion")
 _LINES = re.compile(r"(?P<file>.*?):(?P<first>\d+)(?:[-–](?P<last>\d+))?(?::\d+)?")
 
 
@@ -115,5 +116,8 @@ def _same_place(one: str, other: str) -> bool:
 
 def most_severe(findings: Iterable[Finding]) -> Finding:
     """The most severe of them; of several the first."""
-    order = ("blocker", "important", "suggestion")
-    return min(findings, key=lambda one: order.index(one.severity))
+    return min(findings, key=_place_of)
+
+
+def _place_of(finding: Finding) -> int:
+    return _ORDER.index(finding.severity)

@@ -228,13 +228,15 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def findings(self) -> tuple[Merged, ...]:
         """What the counted ballots found, in seat order, those that mean the same merged, with who said what of it."""
-        last = {vote.id for vote in self.votes}
         spoken = [
             (at, ask, Voiced(ask.seat, finding))
             for ask in sorted(self.asks, key=lambda ask: ask.round)
-            if (at := ask_id(ask)) in self.answers and isinstance(ballot := self.answers[at].reply, Ballot)
-            for finding in ballot.findings
+            if (answer := self.answers.get(at := ask_id(ask))) is not None and isinstance(answer.reply, Ballot)
+            for finding in answer.reply.findings
         ]
+        if not spoken:
+            return ()
+        last = {vote.id for vote in self.votes}
         at_of = {id(voiced): (at, ask) for at, ask, voiced in spoken}
         order = {seat.name: place for place, seat in enumerate(self.panel.seats)}
         groups = merged([voiced for _, _, voiced in spoken])
@@ -243,7 +245,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
             now = [one for one in group if at_of[id(one)][0] in last]
             if now:
                 asked = [at_of[id(one)] for one in group]
-                first = min(order[one.seat] for one in now)
+                first = min([order[one.seat] for one in now])
                 found.append((first, self._merged(group, now, asked)))
         return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
@@ -263,7 +265,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
                     disputed.append(seat_at(at))
                 elif keys.intersection(review.confirmed):
                     agreed.append(seat_at(at))
-        worst = most_severe(one.finding for one in now)
+        worst = most_severe([one.finding for one in now])
         struck = () if self.close is None else self.close.struck
         others = {one.finding.key: one for one in reversed(group) if one.finding.key != worst.key}
         return Merged(
