@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from enum import Enum
 from random import Random
 from typing import get_args
 
@@ -121,3 +122,11 @@ def test_what_json_cannot_say_is_refused() -> None:
 def test_a_digest_is_the_sha256_of_the_canonical_bytes() -> None:
     assert digest_of({"a": 1}) == hashlib.sha256(b'{"a":1}').hexdigest()
     assert len(digest_of(None)) == 64
+
+
+def test_a_level_is_spelled_as_its_value_whatever_its_kind() -> None:
+    class Loose(Enum):
+        HALF = 0.5
+        WHOLE = 2.0
+
+    assert canonical([types.Bracket.GOOD, Loose.HALF, Loose.WHOLE]) == b"[2,0.5,2]"
