@@ -49,7 +49,7 @@ class Stream:
         self._evaluate = evaluate
         self._end = end
         self._width = width
-        self._turn = anyio.Lock()
+        self._turn = anyio.Lock(fast_acquire=True)
         self._stack = AsyncExitStack()
         self._heard = ExitStack()
         self._finished = False

@@ -7,7 +7,7 @@ round. Errors become ``Absent`` here and nowhere later.
 
 from __future__ import annotations
 
-import math
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -118,7 +118,9 @@ class JudgeActor:
         self._failures = 0
         self._workers = 0
         self._letters = 0
-        self._send, self._inbox = anyio.create_memory_object_stream[Letter](math.inf)
+        self._inbox: deque[Letter] = deque()
+        self._idle: list[anyio.Event] = []
+        self._closed = False
 
     @property
     def parked(self) -> bool:
@@ -128,28 +130,37 @@ class JudgeActor:
     def post(self, letter: Letter, tasks: TaskGroup) -> None:
         """Puts a letter into the inbox; there are as many workers as open letters, and no more than the limit."""
         self._letters += 1
-        self._send.send_nowait(letter)
-        if self._workers < min(self._letters, self._doors.limit.most):
+        self._inbox.append(letter)
+        if self._idle:
+            self._idle.pop().set()
+        elif self._workers < min(self._letters, self._doors.limit.most):
             self._workers += 1
             tasks.start_soon(self._work, name=f"judge {self._judge.model}")
 
     def close(self) -> None:
         """No more letters: workers end when the inbox is empty."""
-        self._send.close()
-        if not self._workers:
-            self._inbox.close()
+        self._closed = True
+        for bell in self._idle:
+            bell.set()
+        self._idle.clear()
 
     async def _work(self) -> None:
         try:
-            async for letter in self._inbox:
-                try:
-                    await letter.deliver(self._answer)
-                finally:
-                    self._letters -= 1
+            while self._inbox or not self._closed:
+                if self._inbox:
+                    await self._deliver(self._inbox.popleft())
+                else:
+                    bell = anyio.Event()
+                    self._idle.append(bell)
+                    await bell.wait()
         finally:
             self._workers -= 1
-            if not self._workers:
-                self._inbox.close()
+
+    async def _deliver(self, letter: Letter) -> None:
+        try:
+            await letter.deliver(self._answer)
+        finally:
+            self._letters -= 1
 
     async def _answer(self, letter: Letter) -> Answer | Later:
         key = letter.post.key

@@ -9,6 +9,7 @@ counts what is committed only; the first error ends the thread, and from then on
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import threading
 import time
@@ -71,6 +72,7 @@ class Writer:
         self._bell = threading.Lock()  # held = silent; whoever rings releases it
         self._bell.acquire()
         self._rung = False
+        self._wakes = 0.0  # when the thread looks again by itself; 0 while it is awake, or about to sleep
         # Not joined by the interpreter: a loop that died without closing must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name=f"ledger {path}", daemon=True)
 
@@ -91,8 +93,12 @@ class Writer:
         self._added += 1
         self._records += not beside
         self._last_added = time.monotonic()
-        if len(self._inbox) == 1 or self._records - self._taken >= GROUP or (self._waiters and not self.expected):
+        if self._records - self._taken >= GROUP:
             self._ring()
+        elif self._waiters and not self.expected:
+            self._ring(by=self._committed + PAUSE_SECONDS)
+        elif len(self._inbox) == 1:
+            self._ring(by=self._last_added + WINDOW_SECONDS)
 
     async def wait_written(self) -> None:
         """Waits until everything queued so far is on disk.
@@ -105,7 +111,7 @@ class Writer:
         try:
             if self._done < waiter[0] and self._error is None:
                 if not self.expected:
-                    self._ring()
+                    self._ring(by=self._committed + PAUSE_SECONDS)
                 await waiter[1].wait()
             else:
                 await checkpoint()
@@ -133,8 +139,9 @@ class Writer:
         """Waits for the thread; blocks."""
         self._thread.join()
 
-    def _ring(self) -> None:
-        if not self._rung:  # else the thread has yet to look, and will see what was added since
+    def _ring(self, *, by: float = 0.0) -> None:
+        """Has the thread look, at once or by that time; each look costs two changes of thread."""
+        if not self._rung and not 0.0 < self._wakes <= by:  # else it has yet to look, or looks in time
             self._rung = True
             self._bell.release()
 
@@ -159,6 +166,7 @@ class Writer:
         """Sleeps until a group is due; False when it is time to end."""
         oldest: float | None = None
         while not self._closing:
+            self._wakes = 0.0  # before it looks: whoever adds from now on rings
             now = time.monotonic()
             wake: float | None = None
             if self._inbox:
@@ -179,6 +187,7 @@ class Writer:
                 if now >= wake:
                     self._write_anchor()
                     continue
+            self._wakes = math.inf if wake is None else wake
             if self._bell.acquire(timeout=-1 if wake is None else max(0.0, wake - now)):
                 self._rung = False  # before it looks: who rings from now on is heard again
         return False
