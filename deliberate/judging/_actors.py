@@ -8,8 +8,8 @@ round. Errors become ``Absent`` here and nowhere later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import anyio
 import structlog
@@ -64,12 +64,12 @@ class Latch:
 class Letter:
     """A post on its way through an actor, with its caller's scope, latch and logging context."""
 
-    def __init__(self, post: Post, *, latch: Latch) -> None:
+    def __init__(self, post: Post, *, latch: Latch, context: Mapping[str, Any]) -> None:
         self.post = post
         self.standing = Standing()
         self.answered = False
-        self.answer: Answer | Later = absent_answer(post, "crashed", "the ask was withdrawn")
-        self._context = structlog.contextvars.get_contextvars()
+        self.answer: Answer | Later | None = None
+        self._context = context
         self._latch = latch
         self._scope: anyio.CancelScope | None = None
         self._withdrawn = False
@@ -244,8 +244,8 @@ class JudgeActors:
 
         If the caller is cancelled, its asks are withdrawn, and no others.
         """
-        latch = Latch(len(posts))
-        letters = [Letter(post, latch=latch) for post in posts]
+        latch, context = Latch(len(posts)), structlog.contextvars.get_contextvars()
+        letters = [Letter(post, latch=latch, context=context) for post in posts]
         self._open.update(letters)
         try:
             for letter in letters:
@@ -255,7 +255,7 @@ class JudgeActors:
             self._open.difference_update(letters)
             for letter in letters:
                 letter.withdraw()
-        return tuple(letter.answer for letter in letters)
+        return tuple([letter.answer or _withdrawn(letter.post) for letter in letters])
 
     def close(self) -> None:
         """No more letters."""
@@ -295,6 +295,10 @@ class JudgeActors:
             return Limit(pace=pace)
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
         return Limit(start=most, most=most, pace=pace)
+
+
+def _withdrawn(post: Post) -> Answer:
+    return absent_answer(post, "crashed", "the ask was withdrawn")
 
 
 async def _waits_for(person: Judge) -> Later:

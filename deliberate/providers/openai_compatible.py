@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar, Self
 from urllib.parse import urlsplit
-
-import anyio
 
 from deliberate.errors import ConfigError, ProviderError, TransientProviderError
 from deliberate.providers._address import api_base, is_loopback, limit_key, place_of
@@ -60,6 +59,7 @@ class OpenAICompatible:
         self._prefix = prefix
         self._base = base
         self._key = key
+        self._url = f"{base}/chat/completions"
         self._where = place_of(base)
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._secrets = secrets_of({**settings.env, "KEY": key})
@@ -104,12 +104,13 @@ class OpenAICompatible:
         http = await self._connection.opened()
         price = await self._prices.of(request.model)
         try:
-            with anyio.move_on_after(request.deadline_seconds):
+            async with asyncio.timeout(request.deadline_seconds):
                 return await self._ask(http, model, request, price)
+        except TimeoutError:
+            raise TransientProviderError(f"no reply within {request.deadline_seconds:g} s") from None
         except ProviderError as error:
             error.args = (self._secrets.strike(str(error)),)
             raise
-        raise TransientProviderError(f"no reply within {request.deadline_seconds:g} s")
 
     async def aclose(self) -> None:
         """Closes its connections."""
@@ -120,7 +121,7 @@ class OpenAICompatible:
         parameters = parameters_of(request, dropped)
         got = await http.exchange(
             "POST",
-            f"{self._base}/chat/completions",
+            self._url,
             headers=self._headers,
             body=body_of(model, request, parameters),
             most_bytes=request.most_bytes,
