@@ -11,6 +11,7 @@ import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 
 import msgspec
 
@@ -141,20 +142,17 @@ class Rows:
 
     def _bodies(self, keys: Sequence[str]) -> dict[str, bytes]:
         """The bodies that are there under these keys."""
-        many = _MANY[0]
         found: dict[str, bytes] = {}
-        for start in range(0, len(keys), many):
-            wanted = [*keys[start : start + many], *[None] * many][:many]
-            query = f"SELECT key, body FROM step WHERE key IN ({', '.join('?' * many)})"  # noqa: S608  only marks
-            found.update(self.connection.execute(query, wanted))
+        for start in range(0, len(keys), _MANY[0]):
+            some = keys[start : start + _MANY[0]]
+            rows = min(rows for rows in _MANY if rows >= len(some))
+            found.update(self.connection.execute(_look_up(rows), [*some, *[None] * (rows - len(some))]))
         return found
 
     def _write_many(self, insert: str, values: list[SQLValue], *, columns: int) -> None:
-        one = f"({', '.join('?' * columns)})"
         for rows in _MANY:
-            statement = f"{insert} VALUES {', '.join([one] * rows)}"
             while len(values) >= rows * columns:
-                self.connection.execute(statement, values[: rows * columns])
+                self.connection.execute(_insert(insert, columns, rows), values[: rows * columns])
                 del values[: rows * columns]
 
     def blob(self, digest: str, body: bytes) -> None:
@@ -209,6 +207,18 @@ class Rows:
                 if not self.connection.execute("SELECT 1 FROM run WHERE run = ?", (run,)).fetchone():
                     return run
             counter += 1
+
+
+@cache
+def _insert(insert: str, columns: int, rows: int) -> str:
+    """A statement for so many rows; always the same text, which the connection finds prepared."""
+    one = f"({', '.join('?' * columns)})"
+    return f"{insert} VALUES {', '.join([one] * rows)}"
+
+
+@cache
+def _look_up(rows: int) -> str:
+    return f"SELECT key, body FROM step WHERE key IN ({', '.join('?' * rows)})"  # noqa: S608  only marks
 
 
 def _text(text: str) -> str:
