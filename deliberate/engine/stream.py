@@ -103,6 +103,8 @@ class Stream:
 
     async def __anext__(self) -> _Result:
         try:
+            with suppress(anyio.WouldBlock):
+                return self._results.receive_nowait()  # not through the loop where one is there
             return await self._results.receive()
         except anyio.EndOfStream:
             self._finished = True
@@ -124,7 +126,11 @@ class Stream:
                         case = None if self._stopped else await self._cases.next()
                     if case is None:
                         return
-                    await results.send((case, await self._evaluate(case)))
+                    result = case, await self._evaluate(case)
+                    try:
+                        results.send_nowait(result)
+                    except anyio.WouldBlock:  # nobody is there to take it
+                        await results.send(result)
         finally:
             self._working -= 1
             if not self._working:
