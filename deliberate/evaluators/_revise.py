@@ -54,18 +54,19 @@ from deliberate.types import (
 
 __all__ = ["Anew", "basis_of", "begun", "earlier_case", "revised", "tokens_of", "whole_stands"]
 
-_WHOLE = 1330
+_WHOLE = 1410
 """Characters of an ask about the whole besides rubric and output: instructions, severities, the form of the reply."""
-_AGAIN = 2600
+_AGAIN = 2640
 """Characters of an ask about a change besides the change: as above, with one section of the rubric, its severity guide
 and what was said before."""
-_AROUND = 410
+_AROUND = 485
 """Characters of the ask which dimensions are affected, besides its template."""
 _WORTH = 0.8
 """The most that asking about the change may take of what asking about the whole takes, all in characters. The numbers
-are those of the bundled rubrics, which are 1,150 to 1,450 characters long: prompts of the pairs of
-``benchmarks/incremental.py`` have 1,327 to 1,337 characters besides rubric and output, and 2,576 to 2,695 besides the
-change. A judge that reads no rubric saves less, so that what saves little for others would cost it more."""
+are those of the bundled rubrics, which are 1,150 to 1,450 characters long, and of the local judge's prompts on the
+pairs of ``benchmarks/incremental.py``: 1,405 to 1,413 characters besides rubric and output, 2,642 besides the change,
+482 to 499 besides the template. A judge that reads no rubric saves less, so that what saves little for others would
+cost it more."""
 _LIKELY = 50.0
 """From here on (0–100) a dimension that a judge was asked about counts as affected."""
 
