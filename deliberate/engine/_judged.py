@@ -9,6 +9,7 @@ import anyio.to_thread
 from deliberate.evaluators import Evaluator
 from deliberate.evaluators.composite import Composite
 from deliberate.library import Library
+from deliberate.providers._base import Provider
 from deliberate.runtime import Runtime
 from deliberate.types import AUTO, Panel
 
@@ -43,7 +44,7 @@ def code_of(evaluator: Evaluator, *, name: str = "") -> Iterator[tuple[str, bool
 
 
 async def make_ready(
-    evaluator: Evaluator, *, runtime: Runtime, library: Library, opened: Callable[[str], object]
+    evaluator: Evaluator, *, runtime: Runtime, library: Library, opened: Callable[[str], Provider]
 ) -> None:
     """Reads the documents of an evaluator and opens its providers, before anything is paid.
 
@@ -62,4 +63,4 @@ async def make_ready(
             await anyio.to_thread.run_sync(library.rubric, panel.rubric)
         for seat in panel.seats:
             if not seat.judge.human:
-                opened(seat.judge.model)
+                opened(seat.judge.model).limit_key(seat.judge.model)

@@ -309,7 +309,7 @@ class Session:
 
     async def estimate(self, case: Case, plan: Evaluator | Panel | Plan | None = None) -> Estimate:
         """Calls, tokens and dollars that an evaluation of the case may take; nothing is asked."""
-        evaluator = self.evaluator_of(plan)
+        evaluator = await self._checked(plan)
         panels = tuple(panels_of(evaluator, runtime=self._opened.runtime))
         return await estimate_of(case, panels, library=self._library, provider=self._opened.providers.of)
 

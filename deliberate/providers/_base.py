@@ -110,7 +110,11 @@ class Provider(Contract):
         ...
 
     def limit_key(self, model: str) -> str:
-        """What shares one limit: provider and key, never the model's display name."""
+        """What shares one limit: provider and key, never the model's display name.
+
+        Raises:
+            ConfigError: It is known before anything is asked that there is no such model.
+        """
         ...
 
     async def worst_cost_usd(self, request: Request) -> float | None:

@@ -136,8 +136,13 @@ class Local:
             raise ConfigError("no weights of a local model are here", where=f"{prefix}/…", hint=_FETCH)
         return cls(settings)
 
-    def limit_key(self, model: str) -> str:  # noqa: ARG002  whatever the model, these are the same cores
-        """All local models share this machine."""
+    def limit_key(self, model: str) -> str:
+        """All local models share this machine.
+
+        Raises:
+            ConfigError: The weights of this one are not here.
+        """
+        self._path(model)
         return "local"
 
     async def worst_cost_usd(self, request: Request) -> float | None:  # noqa: ARG002  nothing is paid

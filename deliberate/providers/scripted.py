@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import anyio
 import msgspec
 
-from deliberate.errors import RefusedError, TransientProviderError
+from deliberate.errors import ConfigError, TransientProviderError, UnknownName
 from deliberate.providers._base import Finish, Request, Response, Settings
 from deliberate.types import BRACKETS, Usage, bracket_of
 
@@ -27,6 +27,7 @@ __all__ = ["Scripted"]
 
 _MIDPOINTS = dict(zip(BRACKETS.labels, (12.5, 38.0, 63.0, 88.0), strict=True))
 _FAILURES = ("refuse", "unreadable", "truncated", "dead", "hang")
+_MOST = 100.0
 _NAMES = (*BRACKETS.labels, "seeded", "obedient", *_FAILURES)
 _LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?")
 
@@ -62,8 +63,14 @@ class Scripted:
         """A provider that goes by the model's name."""
         return cls()
 
-    def limit_key(self, model: str) -> str:  # noqa: ARG002  nothing is limited
-        """One for all."""
+    def limit_key(self, model: str) -> str:
+        """One for all.
+
+        Raises:
+            ConfigError: There is no script of that name.
+        """
+        if self._script is None:
+            _script_of(model)
         return "scripted"
 
     async def worst_cost_usd(self, request: Request) -> float | None:  # noqa: ARG002  nothing is paid
@@ -75,7 +82,7 @@ class Scripted:
 
         Raises:
             TransientProviderError: The script says so, or says nothing until the deadline.
-            RefusedError: There is no script of that name.
+            ConfigError: There is no script of that name.
         """
         with anyio.move_on_after(request.deadline_seconds):
             return await self._reply(request)
@@ -99,13 +106,27 @@ class _Vote(NamedTuple):
     reason: str
 
 
-async def _by_name(request: Request) -> Response:
-    name = request.model.rpartition("/")[2]
+class _Script(NamedTuple):
+    what: str
+    number: float | None
+    seconds: float
+
+
+def _script_of(model: str) -> _Script:
+    """What a model's name says."""
+    name = model.rpartition("/")[2]
     line = _LINE.fullmatch(name)
     if line is None or line["what"] not in _NAMES:
-        raise RefusedError(f"no scripted judge is called {name!r}; there are {', '.join(_NAMES)}")
-    await anyio.sleep(float(line["seconds"] or 0))
-    what, number = line["what"], float(line["number"]) if line["number"] else None
+        raise UnknownName("scripted judge", name, _NAMES, where=model)
+    number = float(line["number"]) if line["number"] else None
+    if number is not None and line["what"] in BRACKETS.labels and number > _MOST:
+        raise ConfigError(f"{number:g} is no score", where=model, expected="a score from 0 to 100 behind the colon")
+    return _Script(line["what"], number, float(line["seconds"] or 0))
+
+
+async def _by_name(request: Request) -> Response:
+    what, number, seconds = _script_of(request.model)
+    await anyio.sleep(seconds)
     if what in _FAILURES:
         return await _failed(what, request)
     return _response(request, _written(request, _vote(what, number, request)))

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from deliberate.errors import RefusedError, TransientProviderError
+from deliberate.errors import ConfigError, TransientProviderError
 from deliberate.providers._base import Message, Request, Response, Settings
 from deliberate.providers.scripted import Scripted
 
@@ -180,8 +180,10 @@ async def test_a_delay_stands_behind_the_name(ask: Request) -> None:
 
 @pytest.mark.parametrize("model", ["gpt-4o", "good:", "good@", "GOOD", ""])
 async def test_a_judge_without_a_script_is_refused(ask: Request, model: str) -> None:
-    with pytest.raises(RefusedError, match="there are poor, fair, good, excellent, seeded, obedient, refuse"):
+    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fair, good, hang, obedient, poor"):
         await Scripted().complete(of(ask, model))
+    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fair, good, hang, obedient, poor"):
+        Scripted().limit_key(f"scripted/{model}")
 
 
 async def test_it_costs_nothing_and_counts_words(ask: Request) -> None:
