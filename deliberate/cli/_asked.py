@@ -95,7 +95,8 @@ def check(asked: Asked) -> None:
         ConfigError: One would be passed over in silence.
     """
     if asked.plan is not None and (asked.panel or asked.judge):
-        raise ConfigError("a plan names its own judges", where="--plan", hint="leave out --panel and --judge")
+        flag = "--panel" if asked.panel else "--judge"
+        raise ConfigError(f"{asked.plan} names its own judges", where=flag, hint=f"leave out {flag}, or the plan")
     if asked.panel and len(asked.judge or ()) > 1:
         raise ConfigError(
             "a panel takes one model, for its seats that name none",

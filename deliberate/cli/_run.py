@@ -38,10 +38,11 @@ from deliberate.cli._result import baseline_mean
 from deliberate.cli._results import Results, checked_results, placed
 from deliberate.cli._table import print_lines, print_rows
 from deliberate.engine import Code, Estimate, Session
-from deliberate.errors import LedgerError
+from deliberate.errors import ConfigError, LedgerError
 from deliberate.evaluators import Evaluator, own_evaluators, plan_of
 from deliberate.gates import EXIT, INCOMPLETE, Required, result_of_run
 from deliberate.library import Library
+from deliberate.library.cases import ENDINGS
 from deliberate.library.plans import LoadedPlan
 from deliberate.reports import Totals, encode_line, result_command, why_without
 from deliberate.reports.run_objects import CodeObject, DoneObject, DryRunObject, EstimateObject, LaunchObject
@@ -65,6 +66,8 @@ async def run(
 ) -> int:
     """Judges many cases, and gives the exit code."""
     asked = Asked(output="", reference=None, category=None, previous=None, **flags)
+    if asked.plan is not None and asked.plan.suffix in ENDINGS:
+        raise ConfigError("holds cases, not a plan", where=str(asked.plan), hint=f"deliberate run --cases {asked.plan}")
     check(asked)
     own = own_evaluators(import_modules(asked.modules or ()))
     library = Library(workspace=Path.cwd())
