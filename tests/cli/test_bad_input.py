@@ -63,7 +63,10 @@ REFUSED = {
         ("param.plan.yaml", "param.plan.yaml:3:32", "unknown parameter 'expcted' (did you mean 'expected'?)"),
     ),
     "missing plan": (("answer.txt", "--plan", "nowhere.plan.yaml"), ("nowhere.plan.yaml: there is no such file",)),
-    "plan and judge": (("answer.txt", "--plan", "param.plan.yaml", *GOOD), ("--judge: param.plan.yaml names its own judges",)),
+    "plan and judge": (
+        ("answer.txt", "--plan", "param.plan.yaml", *GOOD),
+        ("--judge: param.plan.yaml names its own judges",),
+    ),
     "panel and two judges": (("answer.txt", "--panel", "board", *GOOD, *GOOD), ("--judge: a panel takes one model",)),
     "rubric and criteria": (
         ("answer.txt", *GOOD, "--rubric", "general", "--criteria", "right?"),
