@@ -2,8 +2,8 @@
 
 Model names say what it does: ``scripted/good`` votes good, ``scripted/fair:40`` with that score,
 ``scripted/seeded`` by a digest of what it reads (``seeded:7`` by another), ``scripted/obedient`` does what the judged
-text demands. ``refuse``, ``unreadable``, ``truncated``, ``dead`` and ``hang`` fail as real endpoints do. ``@0.5``
-behind any of them waits half a second before each reply.
+text demands. ``refuse``, ``unreadable``, ``truncated``, ``dead`` and ``hang`` fail as real endpoints do, and ``fail``
+as one at which trying again cannot help. ``@0.5`` behind any of them waits half a second before each reply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import anyio
 import msgspec
 
-from deliberate.errors import ConfigError, TransientProviderError, UnknownName
+from deliberate.errors import ConfigError, RefusedError, TransientProviderError, UnknownName
 from deliberate.providers._base import Finish, Request, Response, Settings
 from deliberate.types import BRACKETS, Usage, bracket_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Scripted"]
 
 _MIDPOINTS = dict(zip(BRACKETS.labels, (12.5, 38.0, 63.0, 88.0), strict=True))
-_FAILURES = ("refuse", "unreadable", "truncated", "dead", "hang")
+_FAILURES = ("refuse", "unreadable", "truncated", "dead", "hang", "fail")
 _MOST = 100.0
 _NAMES = (*BRACKETS.labels, "seeded", "obedient", *_FAILURES)
 _LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?")
@@ -82,6 +82,7 @@ class Scripted:
 
         Raises:
             TransientProviderError: The script says so, or says nothing until the deadline.
+            RefusedError: The script says so.
             ConfigError: There is no script of that name.
         """
         with anyio.move_on_after(request.deadline_seconds):
@@ -135,6 +136,8 @@ async def _by_name(request: Request) -> Response:
 async def _failed(what: str, request: Request) -> Response:
     if what == "dead":
         raise TransientProviderError("the connection was reset")
+    if what == "fail":
+        raise RefusedError("told to fail")
     if what == "hang":
         await anyio.sleep_forever()
     if what == "refuse":

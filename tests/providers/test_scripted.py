@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from deliberate.errors import ConfigError, TransientProviderError
+from deliberate.errors import ConfigError, RefusedError, TransientProviderError
 from deliberate.providers._base import Message, Request, Response, Settings
 from deliberate.providers.scripted import Scripted
 
@@ -178,11 +178,16 @@ async def test_a_delay_stands_behind_the_name(ask: Request) -> None:
     assert anyio.current_time() - started >= 0.1
 
 
+async def test_one_fails_for_good(ask: Request) -> None:
+    with pytest.raises(RefusedError, match="told to fail"):
+        await Scripted().complete(of(ask, "fail"))
+
+
 @pytest.mark.parametrize("model", ["gpt-4o", "good:", "good@", "GOOD", ""])
 async def test_a_judge_without_a_script_is_refused(ask: Request, model: str) -> None:
-    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fair, good, hang, obedient, poor"):
+    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fail, fair, good, hang, obedient, poor"):
         await Scripted().complete(of(ask, model))
-    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fair, good, hang, obedient, poor"):
+    with pytest.raises(ConfigError, match="expected one of: dead, excellent, fail, fair, good, hang, obedient, poor"):
         Scripted().limit_key(f"scripted/{model}")
 
 
