@@ -6,6 +6,8 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from deliberate.errors import ConfigError, RubricError, UnknownName
 from deliberate.library._effects import read_effects
 from deliberate.library._files import names_a_path, path_of
@@ -14,7 +16,7 @@ from deliberate.library._select import select, surroundings
 from deliberate.library.agents import Card, card_files, judge_of, read_card
 from deliberate.library.panels import SUFFIX, panel_files, read_panel
 from deliberate.library.plans import LoadedPlan, read_plan
-from deliberate.library.rubrics import NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
+from deliberate.library.rubrics import APPROVED, NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
 from deliberate.types import Case, Choice, Judge, Panel, Rubric
 
 __all__ = ["Library"]
@@ -102,7 +104,14 @@ class Library:
         raise UnknownName("rubric", name, {one.name for one in self.rubrics()})
 
     def choose(self, case: Case, *, files: Sequence[str] = ()) -> Choice:
-        """The rubric that judges a case on this machine (``select``); ``files`` name what it lies in besides."""
+        """The rubric that judges a case on this machine (``select``); ``files`` name what it lies in besides.
+
+        Rubrics that cannot be read are among the ``refused``.
+
+        Raises:
+            RubricError: No rubric is for the category the case states, and the one that is may be one that cannot be
+                read: the first of these; or there is no ``general``.
+        """
         found = self.rubrics()
         names = (*(one.path for one in case.files), *files)
         choice = select(
@@ -113,8 +122,12 @@ class Library:
             around=surroundings(found),
             effects=read_effects(self.home),
         )
+        broken = self._broken_rubrics()
+        if broken and choice.by == "general" and (case.category or "").strip():
+            raise _may_be_for(case.category, next(iter(broken.values())))
         self._named[pinned_name(choice.rubric)] = choice.rubric
-        return choice
+        unread = (f"{name}: cannot be read: {error.what}" for name, error in broken.items())
+        return msgspec.structs.replace(choice, refused=(*choice.refused, *unread))
 
     def card(self, name: str, *, where: str = "") -> Card:
         """The agent card of that name in the highest source that has one, or in that file.
@@ -232,6 +245,20 @@ class Library:
                     _warn(error)
         return self._rubrics[path]
 
+    def _broken_rubrics(self) -> dict[str, RubricError]:
+        """By name and source, highest first, what was left out as broken; not proposals that nobody approved."""
+        if not any(isinstance(one, RubricError) for one in self._rubrics.values()):
+            return {}
+        found: dict[str, RubricError] = {}
+        for shelf in self._rubric_shelves():
+            for filed, path in rubric_files(shelf.folder):
+                one = self._rubric_in(shelf, path)
+                if not isinstance(one, RubricError) or isinstance(one, NotAnEvaluator):
+                    continue
+                if shelf.source != "proposed" or (path.parent / APPROVED).is_file():
+                    found.setdefault(f"{filed} ({shelf.source})", one)
+        return found
+
     def _card_in(self, shelf: Shelf, path: Path) -> Card | ConfigError:
         if path not in self._cards:
             try:
@@ -257,6 +284,12 @@ class Library:
             for path in panel_files(shelf.folder):
                 found.setdefault(path.name.removesuffix(SUFFIX), (shelf, path))
         return found
+
+
+def _may_be_for(category: str | None, error: RubricError) -> RubricError:
+    hint = f"no other rubric is for the category {category!r}: mend this one, or name a rubric"
+    hints = "; ".join(part for part in (error.hint, hint) if part)
+    return RubricError(error.what, where=error.where, expected=error.expected, hint=hints)
 
 
 def _warn(error: ConfigError) -> None:

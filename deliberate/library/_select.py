@@ -8,6 +8,7 @@ cases), then more matching categories, then the name. Of several of one name the
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shutil
@@ -142,7 +143,8 @@ def select(
         else:
             usable.setdefault(one.name, one)
     choices: list[Choice] = []
-    for by, wanted in _wanted(category, task, files, {name for one in usable.values() for name in one.categories}):
+    known = {name for one in usable.values() for name in one.categories}
+    for by, wanted in _wanted(category, task, files, known):
         found = [(one, _matching(one, wanted)) for one in usable.values()]
         matching = [(one, hits) for one, hits in found if hits]
         if not matching:
@@ -154,7 +156,7 @@ def select(
         return min(choices, key=lambda choice: _rank(choice.rubric))  # of one rank the surest, which stands first
     if GENERAL not in usable:
         raise RubricError(f"there is no rubric {GENERAL!r} that can be used", hint="install deliberate-eval again")
-    why = f"no rubric is for the category {category!r}" if category else "nothing says what kind of task it was"
+    why = _unknown(category, known) if category else "nothing says what kind of task it was"
     return Choice(rubric=usable[GENERAL], by="general", why=why, refused=tuple(refused))
 
 
@@ -173,6 +175,13 @@ def _wanted(
     said = [name for name in sorted(known) if name.casefold() in words]
     said += [category for word, category in sorted(_SYNONYMS.items()) if word in words]
     return (("file_type", typed), ("keyword", tuple(dict.fromkeys(said))))
+
+
+def _unknown(category: str, known: set[str]) -> str:
+    folded = {name.casefold(): name for name in sorted(known)}
+    near = difflib.get_close_matches(category.strip().casefold(), folded, n=1)
+    guess = f" (did you mean {folded[near[0]]!r}?)" if near else ""
+    return f"no rubric is for the category {category!r}{guess}"
 
 
 def _of_file(name: str) -> tuple[str, ...]:

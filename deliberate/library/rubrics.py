@@ -40,6 +40,7 @@ __all__ = [
 
 _FILE = "SKILL.md"
 _SUFFIX = ".SKILL.md"
+_SHEET = "rubric.yaml"
 APPROVED = "approved"
 """The file that holds the digest of a proposed rubric which may be used."""
 
@@ -175,6 +176,8 @@ def read_source(path: Path, *, source: str = "path", links: bool = False) -> Sou
     if not halves.body.strip():
         raise RubricError("the body is empty", where=f"{file}:{halves.body_line}", expected="what the judge reads")
     strict = _is_strict(document)
+    if not strict:
+        _check_form(document, file)
     front, sheet, place, prefix = _strict(document, file, links=links) if strict else _one_file(document)
     _check(sheet, place, prefix)
     rubric = _rubric(front, sheet, body=halves.body.strip(), source=source)
@@ -240,6 +243,14 @@ def _is_strict(document: Document) -> bool:
     return any(path[0] == "metadata" and str(path[1]).startswith("deliberate-") for path in document.paths(2))
 
 
+def _check_form(document: Document, file: Path) -> None:
+    """Whether a front matter that is of no form is meant as the strict one: a sheet lies beside it."""
+    data = document.data
+    if isinstance(data, Mapping) and "kind" not in data and os.path.lexists(file.parent / _SHEET):
+        ours = f'{{deliberate-kind: evaluator, deliberate-rubric: {_SHEET}, deliberate-version: "1"}}'
+        raise document.fault("key 'metadata.deliberate-rubric' is missing", "metadata", expected=f"metadata: {ours}")
+
+
 def _strict(document: Document, file: Path, *, links: bool) -> _Parts:
     skill = document.read(_Skill)
     for key in skill.metadata:
@@ -255,7 +266,7 @@ def _strict(document: Document, file: Path, *, links: bool) -> _Parts:
         raise document.fault(f"name is {skill.name!r}, but it lies in {called!r}", "name", expected="the same name")
     sheet = skill.metadata.get("deliberate-rubric")
     if sheet is None:
-        raise document.fault("key 'metadata.deliberate-rubric' is missing", "metadata", expected="rubric.yaml")
+        raise document.fault("key 'metadata.deliberate-rubric' is missing", "metadata", expected=_SHEET)
     if sheet != Path(sheet).name or "\\" in sheet or not sheet.endswith((".yaml", ".yml")):
         raise document.fault(
             f"metadata.deliberate-rubric is {sheet!r}",

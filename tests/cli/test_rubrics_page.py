@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from deliberate.library import read_rubric
+from deliberate.library import lint, read_rubric
 from tests.cli.conftest import Here
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rubrics.md").read_text("utf-8")
@@ -29,15 +29,16 @@ def test_s0_45_the_commands_of_the_page_run_in_their_order(here: Here, folder: P
 
 def test_s0_30_the_sheet_of_the_page_is_a_rubric(folder: Path) -> None:
     (sheet,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (front,) = re.findall(r"`(metadata: \{.*?\})`", PAGE)
     place = folder / "financial-report"
     place.mkdir()
     (place / "rubric.yaml").write_text(sheet, encoding="utf-8")
     (place / "SKILL.md").write_text(
-        '---\nname: financial-report\ndescription: "Judges reports."\nmetadata:\n  deliberate-kind: "evaluator"\n'
-        '  deliberate-rubric: "rubric.yaml"\n---\n\nYou judge reports.\n',
+        f'---\nname: financial-report\ndescription: "Judges reports."\n{front}\n---\n\nYou judge reports.\n',
         encoding="utf-8",
     )
     found = read_rubric(place)
     assert [one.name for one in found.dimensions] == ["accuracy", "compliance", "formatting"]
     assert found.dimensions[0].affects == ("/[0-9]/", "*total*")
     assert found.eligibility["bins"] == ("sqlite3",)
+    assert not [one for one in lint(place) if "rubric.yaml" in one.where and "has no section" not in one.what]

@@ -286,6 +286,23 @@ def test_missing_metadata_is_a_named_error(tmp_path: Path) -> None:
     refused(one_file(tmp_path, text), "SKILL.md:2:1", "key 'metadata' is missing")
 
 
+@pytest.mark.parametrize(("metadata", "column"), [("", "2:1"), ("metadata: {author: somebody}\n", "4:11")])
+def test_a_skill_beside_a_sheet_is_told_the_keys_of_the_strict_form(tmp_path: Path, metadata: str, column: str) -> None:
+    text = f"---\nname: my-domain\ndescription: x\n{metadata}---\nbody\n"
+    what = (
+        "key 'metadata.deliberate-rubric' is missing; expected metadata: "
+        '{deliberate-kind: evaluator, deliberate-rubric: rubric.yaml, deliberate-version: "1"}'
+    )
+    refused(strict(tmp_path, text), f"SKILL.md:{column}", what)
+
+
+def test_the_keys_that_are_asked_for_make_it_a_rubric(tmp_path: Path) -> None:
+    text = "---\nname: my-domain\ndescription: x\n---\nbody\n"
+    with pytest.raises(RubricError) as error:
+        read_rubric(strict(tmp_path, text))
+    assert read_rubric(strict(tmp_path, text.replace("---\nbody", f"{error.value.expected}\n---\nbody"))).body == "body"
+
+
 def test_no_dimension_is_a_named_error(tmp_path: Path) -> None:
     head, _, rest = FINANCE.partition("  dimensions:\n")
     text = f"{head}  dimensions: []\n---{rest.partition('---')[2]}"

@@ -193,6 +193,49 @@ def test_a_broken_rubric_does_not_take_the_choice_down(tmp_path: Path) -> None:
     )
 
 
+TOO_MUCH = FINANCE.replace("weight: 0.2", "weight: 0.3")
+"""Weights that sum to 1.1."""
+
+
+def test_a_category_that_only_a_broken_rubric_may_be_for_is_the_error_of_that_rubric(tmp_path: Path) -> None:
+    path = one_file(tmp_path / "evaluators" / "user", TOO_MUCH)
+    library = Library(home=tmp_path, workspace=tmp_path / "w")
+    with pytest.raises(
+        RubricError, match=r"weights sum to 1\.1.*no other rubric is for the category 'finance'"
+    ) as error:
+        library.choose(Case(output="o", category="finance"))
+    with pytest.raises(RubricError) as named:
+        library.rubric("my-domain")
+    assert error.value.where == named.value.where == f"{path}:15:15"
+
+
+def test_a_broken_rubric_is_named_among_the_refused_where_another_is_chosen(tmp_path: Path) -> None:
+    one_file(tmp_path / "evaluators" / "user", TOO_MUCH)
+    library = Library(home=tmp_path, workspace=tmp_path / "w")
+    for case, name in ((Case(output="o", category="code"), "code-review"), (Case(output="o"), "general")):
+        found = library.choose(case)
+        assert found.rubric.name == name
+        (refused,) = found.refused
+        assert refused.startswith("my-domain (user): cannot be read: weights sum to 1.1")
+
+
+def test_a_broken_proposal_that_nobody_approved_is_not_missed(tmp_path: Path) -> None:
+    path = one_file(tmp_path / "evaluators" / "proposed", TOO_MUCH)
+    case = Case(output="o", category="finance")
+    assert Library(home=tmp_path, workspace=tmp_path / "w").choose(case).refused == ()
+    (path.parent / "approved").write_text("0" * 64, encoding="utf-8")
+    with pytest.raises(RubricError, match=r"weights sum to 1\.1"):
+        Library(home=tmp_path, workspace=tmp_path / "w").choose(case)
+
+
+def test_a_category_nobody_is_for_is_told_with_the_nearest_there_is() -> None:
+    finance = rubric("financial-report", "Finance")
+    assert chosen(finance, category="financ").why == (
+        "no rubric is for the category 'financ' (did you mean 'Finance'?)"
+    )
+    assert chosen(finance, category="poetry").why == "no rubric is for the category 'poetry'"
+
+
 def test_effectiveness_is_kept_and_read_back(tmp_path: Path) -> None:
     assert read_effects(tmp_path) == {}
     write_effects(tmp_path, {"a": Effect(0.5, 3)})
