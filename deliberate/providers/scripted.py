@@ -3,7 +3,8 @@
 Model names say what it does: ``scripted/good`` votes good, ``scripted/fair:40`` with that score,
 ``scripted/seeded`` by a digest of what it reads (``seeded:7`` by another), ``scripted/obedient`` does what the judged
 text demands. ``refuse``, ``unreadable``, ``truncated``, ``dead`` and ``hang`` fail as real endpoints do, and ``fail``
-as one at which trying again cannot help. ``@0.5`` behind any of them waits half a second before each reply.
+as one at which trying again cannot help. ``@0.5`` behind any of them waits half a second before each reply; ``#b``
+behind all of it makes another judge of the same script.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MIDPOINTS = dict(zip(BRACKETS.labels, (12.5, 38.0, 63.0, 88.0), strict=True))
 _FAILURES = ("refuse", "unreadable", "truncated", "dead", "hang", "fail")
 _MOST = 100.0
 _NAMES = (*BRACKETS.labels, "seeded", "obedient", *_FAILURES)
-_LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?")
+_LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?(?:#\w+)?")
 
 _DEMANDED_NUMBER = re.compile(
     r"\b(?:scor|rat(?:e|ing)|grade|give|award|mark|points?)[^\n.]{0,40}?\b(?P<given>\d{1,3})(?:\s*/\s*(?P<most>\d{1,3}))?",

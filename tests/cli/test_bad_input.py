@@ -216,7 +216,10 @@ def test_a_server_that_cannot_be_reached_is_no_verdict_with_its_cause(here: Here
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        ("scripted/goood", "unknown scripted judge 'goood' (did you mean 'good'?); expected one of: dead, excellent, fail"),
+        (
+            "scripted/goood",
+            "unknown scripted judge 'goood' (did you mean 'good'?); expected one of: dead, excellent, fail",
+        ),
         ("scripted/good:700", "700 is no score; expected a score from 0 to 100 behind the colon"),
     ],
 )
