@@ -32,16 +32,50 @@ def _who(study: Study) -> str:
             f"always alike){exact}{_panel(study)}; how well people agree with each other is unknown, as no item has "
             "labels of two."
         )
+    humans = "undefined" if ceiling.kappa.value is None else f"{ceiling.kappa.value:.2f}"
     inside = [row for row in judges if row.inside]
-    humans = f"kappa {ceiling.kappa.value:.2f}" if ceiling.kappa.value is not None else "kappa undefined"
-    if not inside:
+    if inside:
+        return _beside(inside, humans)
+    if best.people is None:
         return (
-            f"No judge agrees with people as well as people agree with each other ({humans}); {best.name} comes "
-            f"nearest, kappa {_number(best)} on {best.n} items{_panel(study)}."
+            f"{best.name} agrees best with {study.gold}, kappa {_number(best)} on {best.n} items (people with each "
+            f"other {humans}){_panel(study)}; whether any judge is as good as people cannot be told from these votes."
         )
-    said = _names([row.name for row in inside])
-    verb = "agrees" if len(inside) == 1 else "agree"
-    return f"{said} {verb} with people as well as people agree with each other ({humans} on {ceiling.n} items)."
+    return (
+        f"No judge agrees with people as well as people agree with each other (kappa {humans}, ahead by more than "
+        f"chance); {best.name} comes nearest, kappa {_number(best)} on {best.n} items{_panel(study)}."
+    )
+
+
+def _beside(inside: Sequence[RaterRow], humans: str) -> str:
+    """Those who are as good as people as far as these items can tell, and those who are better."""
+    ahead = [row for row in inside if row.people is not None and _below_zero(row.people)]
+    alike = [row for row in inside if row not in ahead]
+    said: list[str] = []
+    if ahead:
+        verb = "agrees" if len(ahead) == 1 else "agree"
+        said.append(
+            f"{_names([row.name for row in ahead])} {verb} with people better than people agree with each other, by "
+            f"more than chance: {_kappas(ahead, humans)}"
+        )
+    if alike:
+        needed = None if alike[0].people is None else alike[0].people.needed
+        numbers = "" if ahead else f": {_kappas(alike, humans)}"
+        whom = "it" if len(alike) == 1 else alike[0].name
+        more = "" if needed is None else f"; telling {whom} apart from them would take about {_round(needed)}"
+        names = _names([row.name for row in alike])
+        said.append(f"{names} cannot be told apart from people on {alike[0].n} items{numbers}{more}")
+    return f"{'. '.join(said)}."
+
+
+def _kappas(rows: Sequence[RaterRow], humans: str) -> str:
+    """The best of them beside people."""
+    who = "" if len(rows) == 1 else f"{rows[0].name} has "
+    return f"{who}kappa {_number(rows[0])}, people with each other {humans}"
+
+
+def _below_zero(apart: Difference) -> bool:
+    return apart.apart.high is not None and apart.apart.high < 0
 
 
 def _panel(study: Study) -> str:
@@ -87,7 +121,7 @@ def _faults(row: RaterRow) -> list[str]:
     kappa = row.kappa
     if kappa.value is not None and (kappa.value if kappa.low is None else kappa.low) <= 0:
         found.append(f"kappa {kappa.value:.2f} is not above chance")
-    elif kappa.value is not None and (kappa.high if kappa.high is not None else kappa.value) < _LEAST_KAPPA:
+    elif kappa.value is not None and kappa.high is not None and kappa.high < _LEAST_KAPPA:
         found.append(f"kappa {kappa.value:.2f}, all of its interval below {_LEAST_KAPPA:g}")
     conduct = row.conduct
     if conduct is not None:

@@ -199,14 +199,29 @@ class Gathered:
         found = row.get(name)
         if found is None or found == "":
             known = ", ".join(row)
+            if flag == "--rater" and self._wide(row):
+                raise ConfigError(
+                    f"no {name!r}, only {known}",
+                    where=f"{self.where}:{line}",
+                    expected=f"one vote a row, in columns {self.columns.item}, {name}, {self.columns.vote}",
+                    hint=f"make a row of each rater's column (in pandas: frame.melt('{self.columns.item}', "
+                    f"var_name='{name}', value_name='{self.columns.vote}')) and name people with --human; if votes "
+                    "stand under other names, --rater and --vote say so",
+                )
             raise ConfigError(
                 f"no {name!r}", where=f"{self.where}:{line}", expected=f"one of: {known}", hint=f"name it with {flag}"
             )
         return str(found)
 
+    def _wide(self, row: Mapping[str, object]) -> bool:
+        """Whether the row looks like an item with a column for each rater."""
+        names = self.columns
+        return len(row) > _FEWEST_WIDE and not {names.rater, names.vote, names.score} & set(row)
+
 
 _NOTHING = (None, "")
 _FIRST = (None, "", 0, "0")
+_FEWEST_WIDE = 2  # columns: an item and one more may be anything
 
 
 def _put(numbers: array[float], value: object) -> None:

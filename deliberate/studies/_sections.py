@@ -43,6 +43,10 @@ def _panels(found: Advice, of: Further) -> Section:
             "panel was not chosen on; seen, of those it was chosen on, which flatters it. A panel is listed only where "
             "no cheaper one agrees better."
         ),
+        (
+            "Here all people together are what is right, where there are several; the tables above hold a judge "
+            "against people with one left out at a time, so its kappa there may differ."
+        ),
     )
 
     def row(kind: str, one: PanelChoice) -> tuple[str, ...]:

@@ -88,7 +88,9 @@ class RaterRow(Record, frozen=True, kw_only=True):
         n: Items with its vote and a label of people; ``missing``: items with a label and without its vote.
         exact: Share of items with the same label; ``within_one``: at most one label off, None where labels have no
             order; ``bias``: mean of vote − gold in labels, above 0 lenient.
-        inside: Its kappa is at least that of the person who agrees least with the others; None: no two people.
+        inside: Its kappa cannot be told to be below people's: the interval of the difference reaches 0; None: no two
+            people, or the votes allow no interval.
+        people: How far people, left out one at a time, are ahead of it; None: as above.
     """
 
     name: str
@@ -100,6 +102,7 @@ class RaterRow(Record, frozen=True, kw_only=True):
     within_one: float | None
     bias: float | None
     inside: bool | None = None
+    people: Difference | None = None
     conduct: Conduct | None = None
     strata: tuple[Stratum, ...] = ()
     lengths: tuple[LengthBin, ...] = ()
@@ -107,8 +110,9 @@ class RaterRow(Record, frozen=True, kw_only=True):
 
 
 class Difference(Record, frozen=True, kw_only=True):
-    """The best judge beside another: kappa apart, with interval, and the items it would take to tell.
+    """The best judge, or people, beside another: kappa apart, with interval, and the items it would take to tell.
 
+    ``apart`` is below 0 where the other is ahead (of people only). ``told``: all of its interval is above 0.
     ``needed``: items at which a difference of this size would be seen four times in five at the 5 % level.
     """
 

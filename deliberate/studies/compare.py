@@ -112,13 +112,12 @@ class _Maker:
         human = self._human()
         judges = [self._row(name, table.votes[:, at]) for at, name in enumerate(table.judges)]
         judges.sort(key=lambda row: (-_or(row.kappa.value), row.name))
-        least = min((_or(one.value) for one in self._each_human()), default=None)
-        judges = [self._inside(row, least) for row in judges]
+        judges = [self._beside(human, row) for row in judges]
         together = chosen(table.votes, truth.levels, rule=self.rule)
         panel: list[RaterRow] = []
         if len(table.judges) > 1:
             row = self._row(f"panel of {len(table.judges)}, {self.rule}", together, kind="panel")
-            panel = [self._inside(row, least)]
+            panel = [self._beside(human, row)]
         rows = [*([human] if human else []), *panel, *judges, self._floor()]
         raters = (*table.humans, *(("gold",) if table.gold is not None else ()), *table.judges)
         columns = [table.people, *([table.gold[:, None]] if table.gold is not None else []), table.votes]
@@ -225,14 +224,12 @@ class _Maker:
         people = [self.table.people[:, at] for at in usable]
         return self._made("humans, leave-one-out", "human", people, [left[at] for at in usable])
 
-    def _each_human(self) -> list[Estimate]:
-        left = self.truth.left
-        return [self._kappa(f"human {at}", [self.table.people[:, at]], [left[at]]) for at in range(len(left))]
-
-    def _inside(self, row: RaterRow, least: float | None) -> RaterRow:
-        if least is None or row.kappa.value is None:
+    def _beside(self, human: RaterRow | None, row: RaterRow) -> RaterRow:
+        """A judge beside people, by the difference on the same samples of items."""
+        if human is None or human.kappa.low is None or row.kappa.low is None:
             return row
-        return msgspec.structs.replace(row, inside=row.kappa.value >= least)
+        found = self._difference(human, row)
+        return row if found is None else msgspec.structs.replace(row, inside=not found.told, people=found)
 
     def _floor(self) -> RaterRow:
         """The label people give most often, always."""
@@ -252,35 +249,32 @@ class _Maker:
 
     def _differences(self, judges: Sequence[RaterRow]) -> tuple[Difference, ...]:
         """The best judge beside each other one."""
+        made = (self._difference(judges[0], row) for row in judges[1:])
+        return tuple(one for one in made if one is not None)
+
+    def _difference(self, better: RaterRow, other: RaterRow) -> Difference | None:
+        """One beside another, paired on the samples of items; None where a kappa is undefined."""
         import numpy as np
 
-        if not judges or judges[0].kappa.value is None:
-            return ()
-        best = judges[0]
-        found: list[Difference] = []
-        for row in judges[1:]:
-            if row.kappa.value is None or best.kappa.value is None:
-                continue
-            apart = best.kappa.value - row.kappa.value
-            seen = self.samples[best.name] - self.samples[row.name]
-            seen = seen[~np.isnan(seen)]
-            if not len(seen):
-                continue
-            low, high = np.quantile(seen, (0.025, 0.975))
-            error = float(seen.std())
-            told = low > 0
-            shared = min(best.n, row.n)
-            needed = math.ceil(shared * ((_Z_TEST + _Z_POWER) * error / apart) ** 2) if apart > 0 and not told else None
-            found.append(
-                Difference(
-                    better=best.name,
-                    other=row.name,
-                    apart=Estimate(value=apart, low=float(low), high=float(high)),
-                    told=bool(told),
-                    needed=needed,
-                )
-            )
-        return tuple(found)
+        if better.kappa.value is None or other.kappa.value is None:
+            return None
+        apart = better.kappa.value - other.kappa.value
+        seen = self.samples[better.name] - self.samples[other.name]
+        seen = seen[~np.isnan(seen)]
+        if not len(seen):
+            return None
+        low, high = np.quantile(seen, (0.025, 0.975))
+        error = float(seen.std())
+        told = low > 0
+        shared = min(better.n, other.n)
+        needed = math.ceil(shared * ((_Z_TEST + _Z_POWER) * error / apart) ** 2) if apart > 0 and not told else None
+        return Difference(
+            better=better.name,
+            other=other.name,
+            apart=Estimate(value=apart, low=float(low), high=float(high)),
+            told=bool(told),
+            needed=needed,
+        )
 
 
 def _or(value: float | None) -> float:

@@ -60,6 +60,7 @@ def test_panels_worth_their_cost_stand_beside_the_best_single_judge(here: Here, 
     found = here("compare", str(votes), "--gold", "right", "--panels")
     assert found.code == 0, found.err
     assert "best single judge on the same labels: m/tame" in found.out
+    assert "so its kappa there may differ" in " ".join(found.out.split())
 
 
 def test_whether_a_judge_may_stand_in_for_a_person(here: Here, tmp_path: Path) -> None:

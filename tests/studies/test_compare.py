@@ -108,10 +108,42 @@ def test_what_cannot_be_told_apart_says_how_many_items_it_would_take(study: Stud
 
 
 def test_the_answer_says_who_is_in_the_human_range_and_whom_not_to_use(study: Study) -> None:
-    assert "agree with people as well as people agree with each other" in study.answer
-    assert "cannot be told apart" in study.answer
+    assert study.answer.startswith(
+        "m/close and m/sharp cannot be told apart from people on 120 items: m/close has kappa"
+    )
+    assert "people with each other" in study.answer
     assert "Should not be used: m/blind" in study.answer
     assert study.answer.count(". ") <= 2
+
+
+def test_a_judge_as_accurate_as_two_people_is_not_said_to_be_worse(tmp_path: Path) -> None:
+    """Right as often as they are: a handful of items must not put it below them, whichever way chance falls."""
+    for items in (30, 31, 32, 33):
+        found = compare_votes(table(tmp_path, {"gpt": 0.85}, items=items, people=2), draws=200)
+        judge = found["gpt"]
+        assert judge.inside
+        assert judge.people is not None
+        assert f"gpt cannot be told apart from people on {items} items: kappa " in found.answer
+        assert ("would take about" in found.answer) == (judge.people.needed is not None)
+
+
+def test_a_judge_better_than_people_is_said_to_be(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = []
+    for at in range(200):
+        truth = at % 4
+        near = min(3, truth + 1)
+        people = {name: near if at % 3 == who else truth for who, name in enumerate(("ann", "bob", "eve"))}
+        said = {**people, "m/x": truth}
+        rows += [
+            {"item": f"q{at}", "rater": name, "kind": "model" if name == "m/x" else "human", "vote": LABELS[vote]}
+            for name, vote in said.items()
+        ]
+    path = tmp_path / "votes.jsonl"
+    path.write_bytes(b"\n".join(msgspec.json.encode(row) for row in rows))
+    answer = compare_votes(read_votes(path), draws=200).answer
+    assert answer.startswith(
+        "m/x agrees with people better than people agree with each other, by more than chance: kappa "
+    )
 
 
 def test_agreement_by_how_sure_people_are(study: Study) -> None:
@@ -215,10 +247,14 @@ def test_one_judge_who_never_varies_has_no_kappa_and_the_answer_says_so(tmp_path
 
 
 def test_judges_outside_the_human_range_are_said_to_be(tmp_path: Path) -> None:
-    found = compare_votes(table(tmp_path, {"m/x": 0.3, "m/y": 0.8}, items=300), draws=200)
-    assert found.answer.startswith("No judge agrees with people as well as people agree with each other") or (
-        "m/y" in found.answer
-    )
+    found = compare_votes(table(tmp_path, {"m/x": 0.3, "m/y": 0.6}, items=300), draws=200)
+    assert found.answer.startswith("No judge agrees with people as well as people agree with each other (kappa ")
+    assert "more than chance); m/y comes nearest" in found.answer
+    assert [row.inside for row in found.judges] == [False, False]
+    behind = found.judges[0].people
+    assert behind is not None
+    assert behind.apart.low is not None
+    assert behind.apart.low > 0
     assert "m/y is ahead of every other judge by more than chance" in found.answer
 
 
@@ -293,3 +329,13 @@ def test_a_judge_without_an_interval_is_not_called_worse_than_chance(tmp_path: P
     answer = compare_votes(read_votes(path), draws=100).answer
     assert "kappa 1.00 (these votes allow no interval) on 2 items" in answer
     assert "Should not be used" not in answer
+
+
+def test_votes_that_allow_no_interval_do_not_say_whether_a_judge_is_as_good_as_people(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = "a,ann,human,good\na,bob,human,fair\na,m/j,,good\nb,ann,human,poor\nb,bob,human,poor\nb,m/j,,fair\n"
+    path.write_text("item,rater,kind,vote\n" + rows)
+    found = compare_votes(read_votes(path), draws=100)
+    assert found["m/j"].inside is None
+    assert "whether any judge is as good as people cannot be told from these votes" in found.answer
+    assert "Should not be used" not in found.answer

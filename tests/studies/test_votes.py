@@ -113,6 +113,11 @@ def test_raters_can_be_named_as_people(tmp_path: Path) -> None:
         ('{"rater": "x"}', None, r"votes.jsonl:1: no 'item'; expected one of: rater; name it with --item"),
         ('{"item": "a"}', None, "name it with --rater"),
         (
+            '{"item": "a", "ann": "good", "gpt": "poor"}',
+            None,
+            r":1: no 'rater', only item, ann, gpt; expected one vote a row, in columns item, rater, vote; make a row",
+        ),
+        (
             '{"item": "a", "rater": "x", "vote": "good"}\n{"item": "a", "rater": "y", "vote": "goood"}',
             None,
             "cannot tell",
@@ -124,7 +129,20 @@ def test_raters_can_be_named_as_people(tmp_path: Path) -> None:
         ('{"item": "a", "rater": "x", "score": 101}', None, "a number from 0 to 100"),
         ('{"item": "a", "rater": "x", "vote": null}', None, "votes like none"),
     ],
-    ids=["empty", "json", "item", "rater", "inferred", "bracket", "ordinal", "reversed", "scale", "score", "none"],
+    ids=[
+        "empty",
+        "json",
+        "item",
+        "rater",
+        "wide",
+        "inferred",
+        "bracket",
+        "ordinal",
+        "reversed",
+        "scale",
+        "score",
+        "none",
+    ],
 )
 def test_what_is_wrong_is_named_by_file_and_line(tmp_path: Path, text: str, scale: str | None, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
