@@ -46,9 +46,10 @@ class ByLength(Scripted):
     """Names the longer of two answers, or, where it is partial, the one shown first."""
 
     def __init__(self, *, partial: bool) -> None:
+        super().__init__(self._said)
         self.partial = partial
 
-    async def complete(self, request: Request) -> Response:
+    def _said(self, request: Request) -> Response:
         shown = request.messages[-1].content.partition("Answer A:\n")[2]
         first, _, second = shown.partition("\n\nAnswer B:\n")
         better = self.partial or len(first.strip()) > len(second.partition("\n</")[0].strip())
