@@ -30,7 +30,7 @@ _MIDPOINTS = dict(zip(BRACKETS.labels, (12.5, 38.0, 63.0, 88.0), strict=True))
 _FAILURES = ("refuse", "unreadable", "truncated", "dead", "hang", "fail")
 _MOST = 100.0
 _NAMES = (*BRACKETS.labels, "seeded", "obedient", *_FAILURES)
-_LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?(?:#\w+)?")
+_LINE = re.compile(r"(?P<what>[a-z]+)(?::(?P<number>\d+(?:\.\d+)?))?(?:@(?P<seconds>\d+(?:\.\d+)?))?(?:#[\w.-]+)?")
 
 _DEMANDED_NUMBER = re.compile(
     r"\b(?:scor|rat(?:e|ing)|grade|give|award|mark|points?)[^\n.]{0,40}?\b(?P<given>\d{1,3})(?:\s*/\s*(?P<most>\d{1,3}))?",

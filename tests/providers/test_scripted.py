@@ -183,7 +183,7 @@ async def test_one_fails_for_good(ask: Request) -> None:
         await Scripted().complete(of(ask, "fail"))
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "good:", "good@", "GOOD", ""])
+@pytest.mark.parametrize("model", ["gpt-4o", "good:", "good@", "good#", "GOOD", ""])
 async def test_a_judge_without_a_script_is_refused(ask: Request, model: str) -> None:
     with pytest.raises(ConfigError, match="expected one of: dead, excellent, fail, fair, good, hang, obedient, poor"):
         await Scripted().complete(of(ask, model))
