@@ -14,6 +14,7 @@ import msgspec
 
 from deliberate.errors import GateFailed, NoVerdict
 from deliberate.types import (
+    Absent,
     Bracket,
     Evaluation,
     Gate,
@@ -257,8 +258,9 @@ def _votes(evaluation: Evaluation) -> str:
                 if vote.ballot is None
                 else f"{vote.ballot.bracket.label:<9} {vote.ballot.score:5.1f}"
             )
-            reason = "" if vote.ballot is None else " ".join(vote.ballot.reason.split())
-            rows.append(f"  {vote.seat.name:<16} {told}  {reason[:_MOST_REASON]}".rstrip())
+            reply = vote.answer.reply
+            why = reply.detail if isinstance(reply, Absent) else "" if vote.ballot is None else vote.ballot.reason
+            rows.append(f"  {vote.seat.name:<16} {told}  {' '.join(why.split())[:_MOST_REASON]}".rstrip())
     findings = [f"  {one.severity}: {one.title}" for one in evaluation.findings if one.severity == "blocker"]
     return "\n".join([*rows, *findings])
 

@@ -50,7 +50,8 @@ async def test_the_decision_bytes_are_the_same_with_a_network_and_without() -> N
     assert native == await decided(scripted())
     seen = stub.stats()
     # Every vote was asked for once, and no more at once than was allowed.
-    assert (seen["requests"], seen["peak_in_flight"]) == (CASES * len(JUDGES), 4)
+    assert seen["requests"] == CASES * len(JUDGES)
+    assert 1 < seen["peak_in_flight"] <= 4
     assert seen["connections"] <= 4
     votes = [(case, judge) for case in range(CASES) for judge in JUDGES]
     assert seen["checksum"] == sum(mark_of(case, judge, vote_of(case, judge)) for case, judge in votes)

@@ -214,7 +214,7 @@ async def test_too_much_that_looks_like_an_object_is_a_failed_reading_and_keeps_
     async with turning() as held:
         found = await run(opened, command)
     assert isinstance(found.outcome, Unscored)
-    assert held() < 0.1
+    assert held() < 0.3  # 0.1, and what measuring coverage takes
 
 
 async def test_a_script_that_prints_more_than_can_be_kept_has_no_score(opened: Open) -> None:

@@ -158,7 +158,7 @@ import sys
 
 def test_plain(request):
     assert request.config.pluginmanager.hasplugin("deliberate")
-    ours = {"deliberate", "deliberate.integrations", "deliberate.integrations.pytest_plugin"}
+    ours = {"deliberate", "deliberate._lazy", "deliberate.integrations", "deliberate.integrations.pytest_plugin"}
     assert {name for name in sys.modules if name.startswith("deliberate")} == ours
     names = {name.partition(".")[0] for name in sys.modules}
     assert not names & {"aiohttp", "litellm", "numpy", "pydantic", "rich", "ruamel", "structlog", "jinja2", "msgspec"}
