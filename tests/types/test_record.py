@@ -130,3 +130,13 @@ def test_a_level_is_spelled_as_its_value_whatever_its_kind() -> None:
         WHOLE = 2.0
 
     assert canonical([types.Bracket.GOOD, Loose.HALF, Loose.WHOLE]) == b"[2,0.5,2]"
+
+
+class Elsewhere(Record, frozen=True, kw_only=True):
+    """A record of another package, with a type that is known only to a type checker."""
+
+    score: NowhereHere  # type: ignore[name-defined]  # noqa: F821  that is the point
+
+
+def test_a_field_of_a_type_that_is_not_there_is_spelled_by_what_it_holds() -> None:
+    assert canonical(Elsewhere(score=2.0)) == b'{"score":2}'
