@@ -28,7 +28,8 @@ def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None,
     Args:
         work: The verb.
         profile: Where to write what its time went to; None = nowhere.
-        many: Whether it asks about many cases: uvloop is then used, where it is installed.
+        many: Whether it asks about many cases: uvloop is then used, where it is installed and no profile is asked for.
+            It would hide its waiting in whatever waited.
 
     A mistake of the user's exits 2; a ledger that cannot be used exits 2 while nothing was spent and 5 after; a report
     that cannot be written exits 5, for its verdict stands and all that is missing is the file; Ctrl-C exits 130 after
@@ -37,7 +38,7 @@ def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None,
     code = EXIT["crash"]
     try:
         with _profiled(profile):
-            code = anyio.run(_waited, work, backend_options=_faster() if many else {})
+            code = anyio.run(_waited, work, backend_options=_faster() if many and profile is None else {})
         sys.stdout.flush()
     except ConfigError as error:
         code = stop("usage", str(error))
