@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import anyio
 import msgspec
 
-from deliberate.errors import ConfigError, RefusedError, TransientProviderError, UnknownName
+from deliberate.errors import RefusedError, TransientProviderError
 from deliberate.providers._base import Finish, Request, Response, Settings
 from deliberate.types import BRACKETS, Usage, bracket_of
 
@@ -64,14 +64,8 @@ class Scripted:
         """A provider that goes by the model's name."""
         return cls()
 
-    def limit_key(self, model: str) -> str:
-        """One for all.
-
-        Raises:
-            ConfigError: There is no script of that name.
-        """
-        if self._script is None:
-            _script_of(model)
+    def limit_key(self, model: str) -> str:  # noqa: ARG002  nothing is limited
+        """One for all."""
         return "scripted"
 
     async def worst_cost_usd(self, request: Request) -> float | None:  # noqa: ARG002  nothing is paid
@@ -83,8 +77,7 @@ class Scripted:
 
         Raises:
             TransientProviderError: The script says so, or says nothing until the deadline.
-            RefusedError: The script says so.
-            ConfigError: There is no script of that name.
+            RefusedError: The script says so, or there is none of that name.
         """
         with anyio.move_on_after(request.deadline_seconds):
             return await self._reply(request)
@@ -119,10 +112,10 @@ def _script_of(model: str) -> _Script:
     name = model.rpartition("/")[2]
     line = _LINE.fullmatch(name)
     if line is None or line["what"] not in _NAMES:
-        raise UnknownName("scripted judge", name, _NAMES, where=model)
+        raise RefusedError(f"no scripted judge is called {name!r}; there are {', '.join(_NAMES)}")
     number = float(line["number"]) if line["number"] else None
     if number is not None and line["what"] in BRACKETS.labels and number > _MOST:
-        raise ConfigError(f"{number:g} is no score", where=model, expected="a score from 0 to 100 behind the colon")
+        raise RefusedError(f"{name!r}: {number:g} is no score from 0 to 100")
     return _Script(line["what"], number, float(line["seconds"] or 0))
 
 

@@ -218,7 +218,7 @@ def test_a_mistake_is_one_clear_message_and_nobody_is_asked(
 
 
 def test_a_spent_budget_stops_the_run_and_says_what_is_left(folder: Path, here: Here) -> None:
-    told = here("run", laid(folder, cases=200), "--deadline", "0.0001", "--json")
+    told = here("run", laid(folder, cases=200), "--deadline", "0.00001", "--json")
     _, done = records(told)
     assert (told.code, done["status"]) == (5, "incomplete")
     assert done["judged"] < 200

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from deliberate import Case, Panel, Session
-from deliberate.errors import UnknownName
+from deliberate.errors import RefusedError
 from deliberate.library import Library
 from deliberate.providers._base import Message, Request
 from deliberate.testing.endpoint import Endpoint
@@ -104,5 +104,5 @@ async def test_every_judge_of_a_trial_is_there_and_nobody_else() -> None:
     for trial in TRIALS.values():
         for name in trial.judges:
             assert name.split(":")[0] in DEGRADED or await reply(name.split("@")[0], "a text") is not None
-    with pytest.raises(UnknownName, match="unknown scripted judge 'nobody'"):
+    with pytest.raises(RefusedError, match="no scripted judge is called 'nobody'"):
         await reply("nobody", "a text")
