@@ -374,7 +374,7 @@ def test_a_case_that_cannot_be_evaluated_is_told_while_the_others_go_on(folder: 
 
 
 def test_on_a_terminal_a_table_follows_the_run(folder: Path) -> None:
-    plan = laid(folder, cases=60)
+    plan = laid(folder, cases=60, seats=("good:70@0.2", "good:64@0.2", "fair:40@0.2"))
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
     env = {**environment(folder, TERM="xterm-256color"), "COLUMNS": "110"}
