@@ -221,7 +221,7 @@ def test_a_spent_budget_stops_the_run_and_says_what_is_left(folder: Path, here: 
     told = here("run", laid(folder, cases=200), "--deadline", "0.00001", "--json")
     _, done = records(told)
     assert (told.code, done["status"]) == (5, "incomplete")
-    assert done["judged"] < 200
+    assert done["scored"] < 200
     assert "not judged" in done["why"] or "deadline 200" in done["why"]
 
 
