@@ -96,7 +96,7 @@ class Of(NamedTuple):
         """A row a figure."""
         return [self.row(f"{of}: {figure}", ours, published[figure]) for figure, ours in found.items()]
 
-    def many(self, figure: str, pairs: Sequence[tuple[float, float]], *, digits: int = 4, **said: Any) -> Row:  # noqa: ANN401
+    def many(self, figure: str, pairs: Sequence[tuple[float, float]], *, digits: int = 4, **said: Any) -> Row:  # noqa: ANN401  same
         """One row for many figures, ours and theirs: how many come out as published."""
         rows = [Row(set="", figure="", ours=ours, published=theirs, digits=digits, n=0) for ours, theirs in pairs]
         same = sum(row.outcome == "same" for row in rows)

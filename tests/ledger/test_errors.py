@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -64,22 +63,6 @@ try:
 except LedgerError as error:
     print(error)
 """
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one mebibyte."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = shutil.which("mount")
-    if os.getuid() != 0 or mount is None:
-        pytest.skip("only root can mount a small disk")
-    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False).returncode:
-        pytest.skip("no small disk can be mounted here")
-    try:
-        yield disk
-    finally:
-        subprocess.run(["/bin/umount", str(disk)], check=True)
 
 
 def fill_up(disk: Path) -> None:
