@@ -189,34 +189,18 @@ async def test_whatever_request_fails_it_is_asked_again_now_or_when_it_goes_on(
 PAGE = 4096
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own."""
-    mount = shutil.which("mount")
-    if os.getuid() != 0 or mount is None:
-        pytest.skip("only root can mount a small disk")
-    place = tmp_path / "disk"
-    place.mkdir()
-    if subprocess.run([mount, "-t", "tmpfs", "-o", f"size={PAGE}", "tmpfs", str(place)], check=False).returncode:
-        pytest.skip("no small disk can be mounted here")
-    try:
-        yield place
-    finally:
-        subprocess.run(["/bin/umount", str(place)], check=True)
-
-
 @pytest.mark.timeout(900)
 async def test_whatever_page_finds_no_room_nothing_given_out_is_lost_and_it_goes_on(
-    disk: Path, undisturbed: dict[str, str], record_property: Callable[[str, object], None]
+    small_disk: Path, undisturbed: dict[str, str], record_property: Callable[[str, object], None]
 ) -> None:
     step = 1 if ALL else 12
     stopped = 0
     for pages in itertools.count(1, step):
-        resized(disk, pages)
+        resized(small_disk, pages)
         given: dict[str, str] = {}
         try:
             with anyio.fail_after(20):
-                await judged(disk, given)
+                await judged(small_disk, given)
         except LedgerError as error:
             assert "full" in str(error) or "No space left" in str(error), error  # noqa: PT017  which of the errors
             stopped += 1
@@ -224,12 +208,12 @@ async def test_whatever_page_finds_no_room_nothing_given_out_is_lost_and_it_goes
             assert given == undisturbed
             break
         assert given.items() <= undisturbed.items()
-        resized(disk, 1000)
+        resized(small_disk, 1000)
         again: dict[str, str] = {}
-        await judged(disk, again)
+        await judged(small_disk, again)
         assert again == undisturbed
-        assert (await verify(disk / "runs.db")).sound
-        for left in list(disk.iterdir()):
+        assert (await verify(small_disk / "runs.db")).sound
+        for left in list(small_disk.iterdir()):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
     assert stopped > 0
     record_property("sampled", f"disks of 1 to {pages} pages in steps of {step}, {stopped} stopped the run")
