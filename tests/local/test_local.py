@@ -513,9 +513,11 @@ async def test_the_model_is_loaded_when_first_asked_with_its_threads_and_digest(
 async def test_it_is_a_provider_of_one_lane_that_costs_nothing() -> None:
     assert provider_of(MODEL) == "local"
     assert part("providers", "local") is Local
-    local = judge(Made())
+    local = Local(Settings(weights={NAME: "a.gguf", "other": "b.gguf"}), load=lambda *_, **__: Made())
     assert local.most_in_flight == 1
     assert local.limit_key(MODEL) == local.limit_key("local/other")
+    with pytest.raises(UnknownName, match="unknown local model 'third'"):
+        local.limit_key("local/third")
     assert await local.worst_cost_usd(PLAIN) == 0.0
     await local.aclose()
 
