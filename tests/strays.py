@@ -26,6 +26,9 @@ KEYS = ("OPENAI_API_KEY", "PLANTED_API_KEY")
 TOOLS = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
 """What belongs to tools that tests call, and lies in the real home folder."""
 
+CACHING = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Hundreds of tests start the program: each would compile all of it anew where the developer keeps no byte code."""
+
 CACHES = re.compile(r"(^|/)(__pycache__|\.\w+_cache|\.hypothesis|\.coverage[^/]*|build|dist|\.venv)(/|$)")
 
 
@@ -49,7 +52,7 @@ class Ground:
 
     def environment(self, *, home: bool = True) -> dict[str, str]:
         """What a section's environment has besides ours; with a home of its own, or not."""
-        ours = {"TMPDIR": str(self.folder / "tmp"), MARK: self.mark, **dict.fromkeys(KEYS, self.key)}
+        ours = {"TMPDIR": str(self.folder / "tmp"), MARK: self.mark, **dict.fromkeys(KEYS, self.key), **CACHING}
         if not home:
             return ours
         xdg = [name for name in os.environ if re.fullmatch(r"XDG_\w+_HOME", name)]

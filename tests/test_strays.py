@@ -98,4 +98,5 @@ def test_a_section_with_a_home_of_its_own_finds_it(tmp_path: Path, monkeypatch: 
     given = ground.environment()
     assert given["HOME"] == given["XDG_DATA_HOME"] == f"{ground.folder}/home"
     assert "HOME" not in ground.environment(home=False)
+    assert given["PYTHONDONTWRITEBYTECODE"] == ""
     assert left(ground) == []
