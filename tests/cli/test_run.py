@@ -304,7 +304,7 @@ def test_a_line_is_said_each_half_minute(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(("signals", "number"), [(1, signal.SIGINT), (2, signal.SIGINT), (1, signal.SIGTERM)])
 def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cli, signals: int, number: int) -> None:
     plan = laid(folder, cases=9, seats=("good:70", "hang", "good:60"))
-    seconds = 1 if signals == 1 else 60
+    seconds = 0.5 if signals == 1 else 60
     flags = ("--json", "-o", "r.jsonl", "--in-flight", "1", "--call-seconds", str(seconds))
     process = subprocess.Popen(
         command("run", plan, *flags),

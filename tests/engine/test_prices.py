@@ -31,6 +31,7 @@ def panel(protocol: str) -> Panel:
     )
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # counted alike on any loop
 @pytest.mark.parametrize("protocol", names("protocols"))
 async def test_ten_runs_take_as_many_calls_as_the_dry_run_said(protocol: str) -> None:
     taken: list[int] = []

@@ -55,6 +55,7 @@ async def test_a_path_to_nowhere_is_a_failed_reading(opened: Open, tmp_path: Pat
     assert said in found.outcome.detail
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # read alike on any loop
 @pytest.mark.parametrize(
     ("data", "said"),
     [

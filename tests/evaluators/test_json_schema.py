@@ -27,6 +27,7 @@ async def read(opened: Open, evaluator: JsonSchema, output: str) -> Evaluation:
         return await session.evaluate(Case(output=output), evaluator)
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # read alike on any loop
 @pytest.mark.parametrize(
     ("output", "faults"),
     [

@@ -151,6 +151,7 @@ async def test_a_missing_model_is_an_error_before_anything_is_asked(opened: Open
             await session.evaluate(CASE, evaluator)
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # told alike on any loop
 @pytest.mark.parametrize("evaluator", ALL, ids=NAMES)
 async def test_what_will_be_asked_is_told_before_it_is_asked(opened: Open, evaluator: Evaluator) -> None:
     async with opened(judge="scripted/good") as session:

@@ -28,6 +28,7 @@ async def test_metrics_are_weighted_and_told_by_name(opened: Open) -> None:
     assert (found.coverage, found.missing) == (1.0, ())
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # counted alike on any loop
 @pytest.mark.parametrize(
     ("more", "output", "score", "flags"),
     [

@@ -54,6 +54,7 @@ async def test_the_scale_is_what_it_is_declared_to_be(opened: Open) -> None:
     assert (await run(opened, "echo '{\"score\": 7}'", scale="0..1")).score is None
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # read alike on any loop
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -124,6 +125,7 @@ async def test_s3_18_it_says_score_and_reasoning(opened: Open) -> None:
     assert (await run(opened, """echo '{"score": 40}'""")).reason == ""
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # read alike on any loop
 @pytest.mark.parametrize(("said", "score"), [("0", 0.0), ("99.5", 99.5), ("100", 100.0), ("-1", None), ("100.1", None)])
 async def test_s3_19_its_number_is_a_score_from_0_to_100_as_it_is(opened: Open, said: str, score: float | None) -> None:
     found = await run(opened, f"""echo '{{"score": {said}}}'""")

@@ -15,6 +15,7 @@ from tests.evaluators.conftest import Open
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # compared alike on any loop
 @pytest.mark.parametrize(
     ("evaluator", "output", "score"),
     [

@@ -21,7 +21,7 @@ import anyio
 from deliberate.ledger import open_ledger
 from deliberate.types import Attempt, Usage
 
-CASES = 400
+CASES = int(sys.argv[5])
 
 async def main(path, name, size):
     async with open_ledger(path) as ledger:
@@ -41,15 +41,17 @@ async def main(path, name, size):
         await ledger.end(run, "ok")
     print("done", flush=True)
 
-anyio.run(main, *sys.argv[2:], backend=sys.argv[1])
+anyio.run(main, *sys.argv[2:5], backend=sys.argv[1])
 """
 
 
-SEEDS = 10 if os.environ.get("DELIBERATE_CHECK") == "all" else 1
+ALL = os.environ.get("DELIBERATE_CHECK") == "all"
+SEEDS = 10 if ALL else 1
+CASES = 400 if ALL else 200
 
 
 def command(backend: str, place: Path, name: str, *, size: int = 1) -> list[str]:
-    return [sys.executable, "-c", WORKS, backend, str(place), name, str(size)]
+    return [sys.executable, "-c", WORKS, backend, str(place), name, str(size), str(CASES)]
 
 
 def until_killed(works: list[str], lines: int) -> tuple[list[str], int, bool]:
@@ -94,20 +96,20 @@ async def test_what_was_acknowledged_is_there_after_any_kill_and_the_run_goes_on
         (run,) = await reader.runs()
         assert run.status == "ok"
         steps = await reader.steps(run.run, most=10_000)
-        assert len(steps) == 1200
+        assert len(steps) == 3 * CASES
         assert all(step.body == step.key.encode() for step in steps)
         audit = await verify(place)
-        assert audit.records == 1200
+        assert audit.records == 3 * CASES
         # What was asked for again was in flight, or in the group that was being written.
-        assert len(asked) - 1200 <= kills * 7 * 3
-        assert sum([len(await reader.attempts(Key(f"a {case} 0"))) for case in range(400)]) >= 400
+        assert len(asked) - 3 * CASES <= kills * 7 * 3
+        assert sum([len(await reader.attempts(Key(f"a {case} 0"))) for case in range(CASES)]) >= CASES
 
 
 async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path, anyio_backend_name: str) -> None:
     async with open_ledger(place):
         pass
     with subprocess.Popen(command(anyio_backend_name, place, "b"), stdout=subprocess.PIPE, text=True) as other:
-        for lines in (40, 300, 900):
+        for lines in (CASES // 10, 3 * CASES // 4, 9 * CASES // 4):
             _, last, _ = until_killed(command(anyio_backend_name, place, "a"), lines)
             assert await acknowledged_and_gone(place, "a", last) == []
             assert (await verify(place)).sound
@@ -116,8 +118,8 @@ async def test_two_processes_share_a_ledger_and_one_is_killed(place: Path, anyio
     assert until_killed(command(anyio_backend_name, place, "a"), 10_000)[2]
     audit = await verify(place)
     assert audit.sound
-    assert audit.records == 2400
-    assert audit.anchored == 2400
+    assert audit.records == 6 * CASES
+    assert audit.anchored == 6 * CASES
 
 
 @pytest.mark.thorough

@@ -327,7 +327,7 @@ print(open('pid').read(), flush=True)
 async def test_a_daemon_that_left_its_group_is_swept(ends: str) -> None:
     need("landlock")
     began = anyio.current_time()
-    done = await run_confined("landlock", [sys.executable, "-c", _DAEMON + ends], timeout_seconds=2)
+    done = await run_confined("landlock", [sys.executable, "-c", _DAEMON + ends], timeout_seconds=1)
     assert anyio.current_time() - began < 3.5
     assert done.timed_out is bool(ends)
     await wait_gone(int(done.stdout))

@@ -47,6 +47,7 @@ async def verdict_of(judges: tuple[str, ...], endpoint: Endpoint, folder: Path) 
     return found
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # judged alike on any loop
 @pytest.mark.parametrize("name", TRIALS)
 async def test_a_degraded_panel_is_judged_as_its_trial_says_in_any_order(tmp_path: Path, name: str) -> None:
     trial = TRIALS[name]
