@@ -362,7 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--workers",
         type=int,
-        default=min(4, os.cpu_count() or 1),
+        default=min(4, (os.cpu_count() or 1) + 1),  # one more than can work at once: some wait for a deadline
         help="processes that share the tests of a section (%(default)s here)",
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(section.name for section in SECTIONS))

@@ -276,7 +276,7 @@ def test_no_address_is_taken_from_a_file_beside_what_is_judged(tmp_path: Path) -
     (packages / "litellm").symlink_to(spec.submodule_search_locations[0], target_is_directory=True)
     (tmp_path / ".env").write_text("OPENAI_API_BASE=https://evil.example.com/v1\n")
     ours = Path(deliberate.__file__).parents[1]
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "OPENAI"))}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "OPENAI", "COVERAGE"))}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env={**env, "PYTHONPATH": f"{packages}{os.pathsep}{ours}"},
