@@ -1,7 +1,8 @@
 """The command line: ``deliberate`` and ``deliberate-eval`` are the same program.
 
-``_app`` declares every verb and its flags; each verb lies in a module of its own, imported when it is called, so that
-``--help`` costs next to nothing. ``_exits`` turns whatever happens into one message and one exit code.
+``_app`` lists the verbs, ``_verbs`` declares them and their flags; what a verb does lies in a module of its own,
+imported when it is called, so that ``--help`` costs next to nothing. ``_exits`` turns whatever happens into one message
+and one exit code.
 """
 
 from __future__ import annotations

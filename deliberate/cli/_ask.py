@@ -39,7 +39,7 @@ from deliberate.types import AUTO, Case, Panel
 __all__ = ["ask"]
 
 
-async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
+async def ask(**flags: Any) -> int:  # noqa: ANN401  as `_verbs` declares them
     """Judges one output, prints the result, and gives the exit code."""
     asked = Asked(**flags)
     check(asked)

@@ -13,6 +13,7 @@ import msgspec
 
 from deliberate import plugins
 from deliberate.cli._gates import required_of as stated_by_flags
+from deliberate.cli._given import Given
 from deliberate.cli._read import policies_of, quorum_of
 from deliberate.engine import Code, Estimate
 from deliberate.errors import ConfigError
@@ -20,7 +21,7 @@ from deliberate.evaluators import Evaluator
 from deliberate.evaluators.composite import Composite
 from deliberate.evaluators.deliberation import Deliberation
 from deliberate.gates import Required
-from deliberate.types import Panel, Param, Plan, Record, Rules, Spec
+from deliberate.types import Panel, Param, Plan, Rules, Spec
 
 __all__ = [
     "Asked",
@@ -46,7 +47,7 @@ class Limits(TypedDict, total=False):
     call_seconds: float
 
 
-class Asked(Record, frozen=True, kw_only=True):
+class Asked(Given, frozen=True, kw_only=True):
     """The flags of ``ask``, as they were given."""
 
     output: str
@@ -64,28 +65,11 @@ class Asked(Record, frozen=True, kw_only=True):
     quorum: str | None
     rounds: int | None
     seed: int | None
-    min_score: float | None
-    min_bracket: str | None
-    max_blockers: int | None
-    max_unread: float | None
-    min_agreement: float | None
     baseline: str | None
     max_drop: float
-    max_cost: float | None
-    deadline: float | None
-    in_flight: int | None
-    replay: Path | None
-    record: Path | None
-    ledger: Path | None
-    fresh: bool
-    trust_code: bool
-    api_base: list[str] | None
     modules: list[str] | None
     dry_run: bool
-    out: list[Path] | None
-    github: bool = False
     require_calibration: bool = False
-    as_json: bool
 
 
 def check(asked: Asked) -> None:

@@ -61,7 +61,7 @@ async def compare(
     seed: int,
     out: list[Path] | None,
     as_json: bool,
-    **flags: Any,  # noqa: ANN401  columns, and those of asking: as `_app` declares them
+    **flags: Any,  # noqa: ANN401  columns, and those of asking: as `_verbs` declares them
 ) -> int:
     """Reads votes, compares, prints and writes."""
     for path in out or []:

@@ -23,10 +23,14 @@ __all__ = [
     "MaxCostFlag",
     "MaxDropFlag",
     "MaxUnreadFlag",
+    "MinAgreementFlag",
     "MinBracketFlag",
     "MinScoreFlag",
     "ModulesFlag",
+    "NameArgument",
+    "OutFlag",
     "PanelFlag",
+    "PathArgument",
     "ProfileFlag",
     "QuorumFlag",
     "RecordFlag",
@@ -59,6 +63,9 @@ MinScoreFlag = Annotated[float | None, typer.Option(help="Gate: least score (of 
 MinBracketFlag = Annotated[str | None, typer.Option(help="Gate: least bracket (of a run: of the mean).")]
 MaxBlockersFlag = Annotated[int | None, typer.Option(help="Gate: most blockers (of a run: in all cases).", min=0)]
 MaxUnreadFlag = Annotated[float | None, typer.Option(help="Gate: most unread votes, 0-1.", min=0, max=1)]
+MinAgreementFlag = Annotated[
+    float | None, typer.Option(help="Gate: least share of pairs of votes in the same bracket, 0-1.", min=0, max=1)
+]
 BaselineFlag = Annotated[str | None, typer.Option(help="Gate: an earlier run to compare with.", metavar="RUN")]
 RequireCalibrationFlag = Annotated[
     bool, typer.Option("--require-calibration", help="Only judges measured against people count.")
@@ -77,3 +84,7 @@ ModulesFlag = Annotated[
 ]
 DryRunFlag = Annotated[bool, typer.Option("--dry-run", help="Calls, tokens and cost; nothing is asked.")]
 GithubFlag = Annotated[bool, typer.Option("--github", help="Annotations and a step summary, in a GitHub workflow.")]
+OutFlag = Annotated[list[Path] | None, typer.Option("-o", help="Write the result, format by ending.", metavar="FILE")]
+
+NameArgument = Annotated[str, typer.Argument(help="Its name, or its file.", metavar="NAME")]
+PathArgument = Annotated[Path, typer.Argument(help="A file.", metavar="PATH")]

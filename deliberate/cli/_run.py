@@ -62,7 +62,7 @@ async def run(
     tokens_per_minute: int | None,
     case_seconds: float | None,
     call_seconds: float | None,
-    **flags: Any,  # noqa: ANN401  those of `ask`, as `_app` declares them
+    **flags: Any,  # noqa: ANN401  those of `ask`, as `_verbs` declares them
 ) -> int:
     """Judges many cases, and gives the exit code."""
     asked = Asked(output="", reference=None, category=None, previous=None, **flags)

@@ -14,6 +14,7 @@ import msgspec
 from deliberate.cli._exits import say
 from deliberate.cli._gates import required_of, stated_in
 from deliberate.cli._github import fenced, tell_workflow
+from deliberate.cli._given import Given
 from deliberate.cli._read import addresses
 from deliberate.cli._table import print_json, print_lines
 from deliberate.engine import Session
@@ -31,12 +32,12 @@ from deliberate.suites.run import order_digest
 from deliberate.suites.subjects import MOCK
 from deliberate.suites.trace import trace_of
 from deliberate.suites.words import compared_text, estimates_text
-from deliberate.types import Case, Record
+from deliberate.types import Case
 
 __all__ = ["suite", "suite_lint"]
 
 
-class Asked(Record, frozen=True, kw_only=True):
+class Asked(Given, frozen=True, kw_only=True):
     """The flags of ``suite``, as they were declared."""
 
     task_suite: Path | None
@@ -59,28 +60,11 @@ class Asked(Record, frozen=True, kw_only=True):
     min_effect: float
     inconclusive: bool
     require_pass: bool
-    min_score: float | None
-    min_bracket: str | None
-    max_blockers: int | None
-    max_unread: float | None
-    min_agreement: float | None
     max_drop: float | None
     output: Path | None
-    max_cost: float | None
-    deadline: float | None
-    in_flight: int | None
-    replay: Path | None
-    record: Path | None
-    ledger: Path | None
-    fresh: bool
-    trust_code: bool
-    api_base: list[str] | None
-    out: list[Path] | None
-    github: bool
-    as_json: bool
 
 
-async def suite(**flags: Any) -> int:  # noqa: ANN401  as `_app` declares them
+async def suite(**flags: Any) -> int:  # noqa: ANN401  as `_verbs` declares them
     """Tries a skill on its tasks, prints the figures, writes the artifact, and gives the exit code."""
     asked = Asked(**flags)
     _check(asked)
