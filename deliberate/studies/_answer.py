@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deliberate.studies._study import Difference, RaterRow, Study
+from deliberate.studies._figures import Difference, Figures, RaterRow
 
 __all__ = ["answer"]
 
@@ -15,12 +15,12 @@ _MOST_UNREAD = 0.02
 _MOST_FLIPS = 0.15
 
 
-def answer(study: Study) -> str:
+def answer(study: Figures) -> str:
     """What to do, and why."""
     return " ".join(part for part in (_who(study), _apart(study), _not(study)) if part)
 
 
-def _who(study: Study) -> str:
+def _who(study: Figures) -> str:
     judges, ceiling = study.judges, study.ceiling
     best = judges[0]
     if best.kappa.value is None:
@@ -78,7 +78,7 @@ def _below_zero(apart: Difference) -> bool:
     return apart.apart.high is not None and apart.apart.high < 0
 
 
-def _panel(study: Study) -> str:
+def _panel(study: Figures) -> str:
     """What all judges together are worth beside the best of them."""
     found = next((row for row in study.rows if row.kind == "panel"), None)
     best = study.judges[0].kappa.value
@@ -87,7 +87,7 @@ def _panel(study: Study) -> str:
     return f"; all {len(study.judges)} together, by {study.rule}, {found.kappa.value:.2f}"
 
 
-def _apart(study: Study) -> str:
+def _apart(study: Figures) -> str:
     alike = [one for one in study.differences if not one.told]
     if not study.differences:
         return ""
@@ -107,7 +107,7 @@ def _others(alike: Sequence[Difference]) -> list[str]:
     return [one.other for one in alike]
 
 
-def _not(study: Study) -> str:
+def _not(study: Figures) -> str:
     """Whom not to use, the worst first, each for its first fault."""
     bad = [f"{row.name} ({why[0]})" for row in reversed(study.judges) if (why := _faults(row))]
     if not bad:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from deliberate.plugins import part
 from deliberate.studies._arrays import chosen, rows_from
-from deliberate.studies._study import Conduct, Disagreement, LengthBin, Stratum
+from deliberate.studies._figures import Conduct, Disagreement, LengthBin, Stratum
 from deliberate.studies._truth import Truth
 from deliberate.studies.reliability import Reliability, reliability
 from deliberate.studies.votes import VoteTable

@@ -8,7 +8,8 @@ import msgspec
 
 from deliberate.errors import ConfigError
 from deliberate.studies._arrays import Choice, chosen, winners
-from deliberate.studies._study import Consensual, Further, Rate, Rates, StandIn, Study
+from deliberate.studies._figures import Consensual, Further, Rate, Rates, StandIn
+from deliberate.studies._study import Study
 from deliberate.studies._truth import Truth
 from deliberate.studies.abstention import Threshold, threshold_for
 from deliberate.studies.advice import Advice, advise

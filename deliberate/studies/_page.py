@@ -10,9 +10,9 @@ from functools import cache
 from jinja2 import Environment, StrictUndefined, Template
 
 from deliberate.judging import visible
+from deliberate.studies._figures import Figures
 from deliberate.studies._plots import plots
 from deliberate.studies._sections import sections
-from deliberate.studies._study import Study
 from deliberate.studies._tables import tables_of
 
 __all__ = ["fragment", "page"]
@@ -77,7 +77,7 @@ apart{% if one.needed %}; about {{ one.needed }} items would tell{% endif %}{% e
 """
 
 
-def page(study: Study, *, title: str = "Which judges to trust") -> str:
+def page(study: Figures, *, title: str = "Which judges to trust") -> str:
     """One self-contained page."""
     return _template(_PAGE).render(
         study=study,
@@ -90,7 +90,7 @@ def page(study: Study, *, title: str = "Which judges to trust") -> str:
     )
 
 
-def fragment(study: Study) -> str:
+def fragment(study: Figures) -> str:
     """The ANSWER and the table, as a notebook shows them."""
     return _template(_FRAGMENT).render(study=study, tables=tables_of(study))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from deliberate.studies._study import RaterRow, Study
+from deliberate.studies._figures import Figures, RaterRow
 from deliberate.studies._svg import label, line, svg, text_of
 
 __all__ = ["plots", "vega_lite"]
@@ -20,7 +20,7 @@ _LONGEST_NAME = 10
 _LINE, _REACH = 14.0, 230.0
 
 
-def plots(study: Study) -> list[str]:
+def plots(study: Figures) -> list[str]:
     """All pictures the votes allow, as SVG."""
     made = [
         _kappas(study),
@@ -34,7 +34,7 @@ def plots(study: Study) -> list[str]:
     return [one for one in made if one]
 
 
-def vega_lite(study: Study) -> dict[str, object]:
+def vega_lite(study: Figures) -> dict[str, object]:
     """Kappa with its interval, one line a rater, as Vega-Lite."""
     values = [
         {"rater": row.name, "kind": row.kind, "kappa": row.kappa.value, "low": row.kappa.low, "high": row.kappa.high}
@@ -109,7 +109,7 @@ def _bars(title: str, rows: Sequence[RaterRow], spans: Sequence[tuple[float, flo
     return svg(title, left + width + 70, bottom + 44, parts)
 
 
-def _kappas(study: Study) -> str:
+def _kappas(study: Figures) -> str:
     rows = [row for row in study.rows if row.kappa.value is not None]
     if not rows:
         return ""
@@ -124,7 +124,7 @@ def _kappas(study: Study) -> str:
     )
 
 
-def _bias(study: Study) -> str:
+def _bias(study: Figures) -> str:
     rows = [row for row in study.rows if row.bias is not None and row.kind in {"judge", "panel"}]
     if not rows:
         return ""
@@ -136,7 +136,7 @@ def _bias(study: Study) -> str:
 _COLORS = ("#2166ac", "#b2182b", "#1b7837", "#762a83", "#b35806", "#01665e", "#555555", "#c51b7d")
 
 
-def _lengths(study: Study) -> str:
+def _lengths(study: Figures) -> str:
     """Bias of each judge by how long the output is, a line a judge, named where it ends."""
     rows = [row for row in study.judges if row.lengths][: len(_COLORS)]
     if not rows:
@@ -194,7 +194,7 @@ def _shade(value: float | None) -> tuple[str, str]:
     return fill, "#fff" if abs(part) > 0.75 else "#222"  # noqa: PLR2004  white ink on dark cells
 
 
-def _order(study: Study) -> list[int]:
+def _order(study: Figures) -> list[int]:
     """Raters so that those alike stand together: people first, then each nearest to the one before."""
     people = len(study.raters) - len(study.judges)
     found, left = list(range(people)), list(range(people, len(study.raters)))
@@ -208,7 +208,7 @@ def _order(study: Study) -> list[int]:
     return found
 
 
-def _heatmap(study: Study) -> str:
+def _heatmap(study: Figures) -> str:
     order = _order(study)[:_MOST_RATERS]
     if len(order) < 2:  # noqa: PLR2004  one rater has nobody to agree with
         return ""
@@ -245,7 +245,7 @@ def _said(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("0.", ".", 1)
 
 
-def _confusions(study: Study) -> str:
+def _confusions(study: Figures) -> str:
     rows = [row for row in study.rows if row.confusion][:_MOST_CONFUSIONS]
     size = len(study.labels)
     if not rows or size > 12:  # noqa: PLR2004  more is no picture
@@ -292,7 +292,7 @@ def _confusions(study: Study) -> str:
     return svg(title, 40 + min(len(rows), across) * (block + 20), 50 + lines * (high + 14), parts)
 
 
-def _curve(study: Study) -> str:
+def _curve(study: Figures) -> str:
     found = study.reliability
     if found is None or not found.bins:
         return ""
@@ -324,7 +324,7 @@ def _curve(study: Study) -> str:
     return svg("Does a unanimous panel mean a right one?", left + side + 300, top + side + 44, parts)
 
 
-def _pareto(study: Study) -> str:
+def _pareto(study: Figures) -> str:
     known = [
         (row.conduct.cost_usd, row.kappa.value, row.name)
         for row in study.judges

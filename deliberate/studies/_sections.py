@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from deliberate.studies._study import Consensual, Further, Rates, StandIn, Study
+from deliberate.studies._figures import Consensual, Figures, Further, Rates, StandIn
 from deliberate.studies.abstention import Threshold
 from deliberate.studies.advice import Advice, PanelChoice
 from deliberate.studies.alt_test import EPSILON
@@ -22,7 +22,7 @@ class Section(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
 
 
-def sections(study: Study) -> tuple[Section, ...]:
+def sections(study: Figures) -> tuple[Section, ...]:
     """One for each thing that was asked for."""
     found = study.further
     made = [

@@ -13,8 +13,8 @@ import textwrap
 from collections.abc import Sequence
 
 from deliberate.judging import visible
+from deliberate.studies._figures import Estimate, Figures, RaterRow
 from deliberate.studies._sections import Section, sections
-from deliberate.studies._study import Estimate, RaterRow, Study
 
 __all__ = ["as_csv", "markdown", "section_text", "tables_of", "text"]
 
@@ -30,7 +30,7 @@ _CSV_HEADS = (
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#!|~&@])")
 
 
-def text(study: Study) -> str:
+def text(study: Figures) -> str:
     """Both tables, the matrix if it fits, certainty, disagreements, and the ANSWER."""
     blocks = [
         _wrapped(f"{study.n} items with labels, {len(study.judges)} judges; held against {study.gold}."),
@@ -47,7 +47,7 @@ def text(study: Study) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def tables_of(study: Study) -> tuple[tuple[tuple[str, ...], list[tuple[str, ...]]], ...]:
+def tables_of(study: Figures) -> tuple[tuple[tuple[str, ...], list[tuple[str, ...]]], ...]:
     """Heads and rows of both tables, as text; of conduct, what the votes say."""
     conduct = [(row.name, *_conduct_cells(row)) for row in study.rows if row.conduct is not None]
     known = [0, *(at for at in range(1, len(_CONDUCT) + 1) if any(row[at] != "–" for row in conduct))]
@@ -58,7 +58,7 @@ def tables_of(study: Study) -> tuple[tuple[tuple[str, ...], list[tuple[str, ...]
     )
 
 
-def markdown(study: Study) -> str:
+def markdown(study: Figures) -> str:
     """The tables as Markdown; names are shown and do nothing."""
     made = [f"**{_escaped(study.answer)}**"]
     made += [_table_markdown(heads, rows) for heads, rows in tables_of(study)]
@@ -84,7 +84,7 @@ def section_text(one: Section) -> str:
     return f"{made}\n\n{_table(one.heads, one.rows)}" if one.rows else made
 
 
-def as_csv(study: Study) -> str:
+def as_csv(study: Figures) -> str:
     """One row a rater, numbers unrounded; a name that a spreadsheet would take for a formula is quoted."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -105,7 +105,7 @@ _WEIGHTS = {"none": "kappa", "linear": "k(lin)", "quadratic": "k(quad)"}
 _CONDUCT = ("self-flip", "order-flip", "long-bias", "unread", "p50", "$/100")
 
 
-def _agreement_heads(study: Study) -> tuple[str, ...]:
+def _agreement_heads(study: Figures) -> tuple[str, ...]:
     return (_WEIGHTS[study.weights], "95 % CI", "exact", "±1", "bias", "n", "")
 
 
@@ -140,11 +140,11 @@ def _conduct_cells(row: RaterRow) -> tuple[str, ...]:
     )
 
 
-def _agreement(study: Study) -> str:
+def _agreement(study: Figures) -> str:
     return _table(*tables_of(study)[0])
 
 
-def _conduct(study: Study) -> str:
+def _conduct(study: Figures) -> str:
     heads, rows = tables_of(study)[1]
     if heads == ("conduct", "unread"):
         return _wrapped(f"{_unread(rows)} The votes say no more of how judges behave.")
@@ -160,7 +160,7 @@ def _unread(rows: Sequence[tuple[str, ...]]) -> str:
     return f"Unread votes: {', '.join(some)}{'' if len(some) == len(rows) else '; none of the others'}."
 
 
-def _strata(study: Study) -> str:
+def _strata(study: Figures) -> str:
     judges = [row for row in study.rows if row.strata]
     if not judges:
         return ""
@@ -168,7 +168,7 @@ def _strata(study: Study) -> str:
     return _table(heads[:6], [(row.name, *(_percent(one.exact) for one in row.strata))[:6] for row in judges])
 
 
-def _matrix(study: Study) -> str:
+def _matrix(study: Figures) -> str:
     count = len(study.raters)
     if count > _MOST_RATERS:
         pairs = [
@@ -196,7 +196,7 @@ def _matrix(study: Study) -> str:
     return _table(heads, rows)
 
 
-def _panel(study: Study) -> str:
+def _panel(study: Figures) -> str:
     panel = next((row for row in study.rows if row.kind == "panel"), None)
     best = study.judges[0]
     said: list[str] = []
@@ -215,7 +215,7 @@ def _panel(study: Study) -> str:
     return _wrapped(f"{text[0].upper()}{text[1:]}.")
 
 
-def _items(study: Study) -> str:
+def _items(study: Figures) -> str:
     if not study.disagreements:
         return ""
     rows = [
@@ -232,7 +232,7 @@ def _spread(votes: Sequence[str]) -> str:
     return f"{said} …" if len(counts) > 3 else said  # noqa: PLR2004  three fit
 
 
-def _notes(study: Study) -> list[str]:
+def _notes(study: Figures) -> list[str]:
     return [
         f"Kappa weights: {study.weights}, over {_scale(study)}.",
         f"Interval: {study.interval}. Missing votes are left out, never a category. Ties: {study.ties}.",
@@ -240,12 +240,12 @@ def _notes(study: Study) -> list[str]:
     ]
 
 
-def _scale(study: Study) -> str:
+def _scale(study: Figures) -> str:
     ends = f"the full scale {study.labels[0]} to {study.labels[-1]}"
     return ends if study.ordered else f"all labels: {', '.join(study.labels)}"
 
 
-def _small(study: Study) -> str:
+def _small(study: Figures) -> str:
     return "\n".join(_wrapped(note) for note in _notes(study))
 
 

@@ -27,8 +27,10 @@ from deliberate.studies._details import (
     share_reliability,
     strata_of,
 )
-from deliberate.studies._study import Conduct, Difference, Disagreement, Estimate, RaterRow, Stratum, Study, Weights
+from deliberate.studies._figures import Conduct, Difference, Disagreement, Estimate, RaterRow, Stratum
+from deliberate.studies._study import Study
 from deliberate.studies._truth import Truth, cut_in_two
+from deliberate.studies._weights import Weights
 from deliberate.studies.votes import VoteTable
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from deliberate.engine import Session
 from deliberate.errors import ConfigError
 from deliberate.gates import verdicts_of
 from deliberate.studies._arrays import Choice, need_stats
-from deliberate.studies._study import Study, Weights
+from deliberate.studies._study import Study
+from deliberate.studies._weights import Weights
 from deliberate.studies.compare import compare_votes
 from deliberate.studies.votes import OWN, Columns, Gathered, rows_in, rows_of, table_of_rows
 from deliberate.types import Case, Judge, Panel
