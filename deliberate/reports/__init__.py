@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from deliberate._lazy import on_first_use
 
 if TYPE_CHECKING:
+    from deliberate.reports._encoded import encode, encode_line
     from deliberate.reports._facts import Imprint, ReadBack
     from deliberate.reports._screen import Screen
     from deliberate.reports._totals import Line, Totals, case_line, why_without
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from deliberate.reports.github import cut, fence, result_command, workflow_commands
     from deliberate.reports.html import review_page
     from deliberate.reports.junit import junit_xml
-    from deliberate.reports.result import VerdictObject, encode, encode_line, schema, verdict_object
+    from deliberate.reports.result import VerdictObject, schema, verdict_object
     from deliberate.reports.sarif import sarif_log
     from deliberate.reports.terminal import agreement_matrix, show
 
@@ -59,6 +60,7 @@ __all__ = [
 __getattr__, __dir__ = on_first_use(
     __name__,
     {
+        "deliberate.reports._encoded": ("encode", "encode_line"),
         "deliberate.reports._facts": ("Imprint", "ReadBack"),
         "deliberate.reports._screen": ("Screen",),
         "deliberate.reports._totals": ("Line", "Totals", "case_line", "why_without"),
@@ -66,7 +68,7 @@ __getattr__, __dir__ = on_first_use(
         "deliberate.reports.export": ("ENDINGS", "checked", "summary", "write"),
         "deliberate.reports.github": ("workflow_commands", "cut", "fence", "result_command"),
         "deliberate.reports.html": ("review_page",),
-        "deliberate.reports.result": ("VerdictObject", "encode", "encode_line", "schema", "verdict_object"),
+        "deliberate.reports.result": ("VerdictObject", "schema", "verdict_object"),
         "deliberate.reports.junit": ("junit_xml",),
         "deliberate.reports.sarif": ("sarif_log",),
         "deliberate.reports.terminal": ("agreement_matrix", "show"),

@@ -17,7 +17,9 @@ from rich.text import Text
 from deliberate.judging import visible
 from deliberate.types import Bracket
 
-__all__ = ["Column", "Screen", "Signs"]
+__all__ = ["SEVERITY_STYLES", "Column", "Screen", "Signs"]
+
+SEVERITY_STYLES = {"blocker": "bold red", "important": "yellow", "suggestion": "dim"}
 
 _INDENT = 12
 """Where text begins beside a label, in cells."""

@@ -11,6 +11,7 @@ from deliberate.errors import ConfigError, ReportError
 from deliberate.gates import Result
 from deliberate.judging import visible
 from deliberate.reports._again import again_lines, in_part, state_text
+from deliberate.reports._encoded import encode
 from deliberate.reports._facts import (
     Cast,
     Imprint,
@@ -39,7 +40,7 @@ from deliberate.reports._words import (
 )
 from deliberate.reports.html import review_page
 from deliberate.reports.junit import junit_xml
-from deliberate.reports.result import encode, verdict_object
+from deliberate.reports.result import verdict_object
 from deliberate.reports.sarif import sarif_log
 from deliberate.types import Case, Evaluation, Note, Undecided, Unscored
 

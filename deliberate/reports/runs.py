@@ -18,12 +18,13 @@ import msgspec
 
 from deliberate.gates import EXIT, Result, blockers_in, verdicts_of
 from deliberate.judging import visible
+from deliberate.reports._encoded import encode_line
 from deliberate.reports._objects import UsageObject
 from deliberate.reports._totals import Line, Totals, case_line
 from deliberate.reports._words import score_text
 from deliberate.reports.export import escaped
 from deliberate.reports.junit import xml_text
-from deliberate.reports.result import encode_line, verdict_object
+from deliberate.reports.result import verdict_object
 from deliberate.reports.run_objects import DoneObject, EstimateObject, HeldObject, JudgeObject
 from deliberate.types import Case, Evaluation, Unscored, Usage
 
