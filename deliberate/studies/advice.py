@@ -107,19 +107,13 @@ def advise(
     import numpy as np
 
     table = table_from(votes, where="advise")
-    if len(votes) != len(gold) or len(votes) < _FEWEST or table.shape[1] != len(judges):
-        what = f"{len(gold)} labels for {len(votes)} items, {len(judges)} names for {table.shape[1]} judges"
-        raise ConfigError(what, where="advise", expected=f"one each, and at least {_FEWEST} items")
-    lacking = [name for name in judges if costs is not None and name not in costs]
-    if lacking:
-        raise ConfigError(f"no cost of {lacking[0]}", where="advise", expected="one a judge")
+    _check(table, gold, judges, costs)
     price = [1.0 if costs is None else costs[name] for name in judges]
     truth = np.asarray(gold, dtype=np.float64)
     options = _options(table, truth, weights, most_seats)
     said = [chosen(table[:, seats], levels, rule=rule) for seats, rule in options]
     cost = [sum(price[at] for at in seats) for seats, _ in options]
-    order = Random(seed).sample(range(len(gold)), len(gold))
-    parts = [np.array(sorted(order[at::folds]), dtype=np.intp) for at in range(folds)]
+    parts = _parts(len(gold), folds, seed)
 
     def kappas(rows: NDArray[np.intp]) -> list[float]:
         return [_kappa(one[rows], truth[rows], weights) for one in said]
@@ -141,21 +135,48 @@ def advise(
             kappa_seen=_or_none(seen[best]),
         )
 
-    # At each number of seats the best there is for what it costs; of these, those no cheaper one beats.
     sizes = sorted({len(seats) for seats, _ in options})
     found = [choice([at for at, (seats, _) in enumerate(options) if len(seats) == size]) for size in sizes]
-    front: list[PanelChoice] = []
-    for one in sorted(found, key=lambda one: one.cost):
-        if not front or (one.kappa or -2.0) > (front[-1].kappa or -2.0):
-            front.append(one)
     return Advice(
-        front=tuple(front),
+        front=_front(found),
         single=found[0],
         tried=len(options),
         n=len(gold),
         missing=int(np.isnan(table).sum()),
         folds=folds,
     )
+
+
+def _check(table: Array, gold: Sequence[int], judges: Sequence[str], costs: Mapping[str, float] | None) -> None:
+    """Whether there is one label an item, one name a judge, and one cost a judge if there are any.
+
+    Raises:
+        ConfigError: There is not, or there are too few items.
+    """
+    items, seats = table.shape
+    if items != len(gold) or items < _FEWEST or seats != len(judges):
+        what = f"{len(gold)} labels for {items} items, {len(judges)} names for {seats} judges"
+        raise ConfigError(what, where="advise", expected=f"one each, and at least {_FEWEST} items")
+    lacking = [name for name in judges if costs is not None and name not in costs]
+    if lacking:
+        raise ConfigError(f"no cost of {lacking[0]}", where="advise", expected="one a judge")
+
+
+def _parts(items: int, folds: int, seed: int) -> list[NDArray[np.intp]]:
+    """The items of each fold, drawn by the seed."""
+    import numpy as np
+
+    order = Random(seed).sample(range(items), items)
+    return [np.array(sorted(order[at::folds]), dtype=np.intp) for at in range(folds)]
+
+
+def _front(found: Sequence[PanelChoice]) -> tuple[PanelChoice, ...]:
+    """Of the best of each size, those that no cheaper one beats, the cheapest first."""
+    front: list[PanelChoice] = []
+    for one in sorted(found, key=lambda one: one.cost):
+        if not front or (one.kappa or -2.0) > (front[-1].kappa or -2.0):
+            front.append(one)
+    return tuple(front)
 
 
 def _options(table: Array, truth: Array, weights: Weights, most_seats: int) -> list[_Option]:

@@ -99,15 +99,7 @@ def alt_test(
     need_stats("alt_test")
     import numpy as np
 
-    if len(judge) != len(humans):
-        raise ConfigError(
-            f"{len(judge)} votes of the judge for {len(humans)} items", where="alt_test", expected="one each"
-        )
-    people = table_from(humans, where="alt_test")
-    if people.shape[1] < _FEWEST_HUMANS:
-        what = f"{people.shape[1]} people"
-        raise ConfigError(what, where="alt_test", expected="at least 3, so that each can be held against two others")
-    votes = table_from([[vote] for vote in judge], where="alt_test")[:, 0]
+    votes, people = _tables(judge, humans)
     called = tuple(names) or tuple(f"human {at + 1}" for at in range(people.shape[1]))
     seen = {name: _sides(votes, people, at, score) for at, name in enumerate(called)}
     kept = {name: sides for name, sides in seen.items() if len(sides[0]) >= fewest_items}
@@ -134,6 +126,23 @@ def alt_test(
         left_out=tuple(name for name in called if name not in kept),
         missing=int(np.isnan(votes).sum()),
     )
+
+
+def _tables(judge: Sequence[float | None], humans: Sequence[Sequence[float | None]]) -> tuple[Array, Array]:
+    """The judge's votes, and items × people; nan where missing.
+
+    Raises:
+        ConfigError: Not one vote an item, or too few people.
+    """
+    if len(judge) != len(humans):
+        raise ConfigError(
+            f"{len(judge)} votes of the judge for {len(humans)} items", where="alt_test", expected="one each"
+        )
+    people = table_from(humans, where="alt_test")
+    if people.shape[1] < _FEWEST_HUMANS:
+        what = f"{people.shape[1]} people"
+        raise ConfigError(what, where="alt_test", expected="at least 3, so that each can be held against two others")
+    return table_from([[vote] for vote in judge], where="alt_test")[:, 0], people
 
 
 def _sides(votes: Array, people: Array, at: int, score: str) -> tuple[Array, Array]:

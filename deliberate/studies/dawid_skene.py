@@ -7,7 +7,7 @@ ordered labels to 0.380 against 0.584. ``Consensus.warning`` says so beside ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from deliberate.errors import ConfigError
@@ -93,10 +93,7 @@ def dawid_skene(
     if wrong is not None:
         raise ConfigError(f"label {wrong}", where="dawid_skene", expected=f"a position from 0 to {levels - 1}")
     items, raters = sorted({item for item, _, _ in seen}), sorted({rater for _, rater, _ in seen})
-    at, who = {item: n for n, item in enumerate(items)}, {rater: n for n, rater in enumerate(raters)}
-    counts = np.zeros((len(raters), len(items), levels))
-    for item, rater, label in seen:
-        counts[who[rater], at[item], label] += 1
+    counts = _counts(seen, items, raters, levels)
     found = counts.sum(axis=0)
     found = found / found.sum(axis=1, keepdims=True)
     step, moved = 0, np.inf
@@ -104,11 +101,7 @@ def dawid_skene(
     while step < most_steps and moved > tolerance:
         step += 1
         prior, confusion = _habits(found, counts, form, added)
-        odds = np.log(np.maximum(prior, _SMALLEST)) + np.einsum(
-            "ril,rjl->ij", counts, np.log(np.maximum(confusion, _SMALLEST))
-        )
-        after = np.exp(odds - odds.max(axis=1, keepdims=True))
-        after /= after.sum(axis=1, keepdims=True)
+        after = _likely(prior, confusion, counts)
         moved, found = float(np.abs(after - found).max()), after
     return Consensus(
         items=tuple(items),
@@ -122,8 +115,31 @@ def dawid_skene(
     )
 
 
+def _counts(seen: Sequence[tuple[str, str, int]], items: Sequence[str], raters: Sequence[str], levels: int) -> Array:
+    """Raters × items × labels: how often each gave each."""
+    import numpy as np
+
+    at, who = {item: n for n, item in enumerate(items)}, {rater: n for n, rater in enumerate(raters)}
+    counts = np.zeros((len(raters), len(items), levels))
+    for item, rater, label in seen:
+        counts[who[rater], at[item], label] += 1
+    return counts
+
+
+def _likely(prior: Array, confusion: Array, counts: Array) -> Array:
+    """Items × labels: how likely each label is, given everybody's habits (the E step)."""
+    import numpy as np
+
+    odds = np.log(np.maximum(prior, _SMALLEST)) + np.einsum(
+        "ril,rjl->ij", counts, np.log(np.maximum(confusion, _SMALLEST))
+    )
+    after: Array = np.exp(odds - odds.max(axis=1, keepdims=True))
+    after /= after.sum(axis=1, keepdims=True)
+    return after
+
+
 def _habits(posterior: Array, counts: Array, form: str, added: float) -> tuple[Array, Array]:
-    """Shares of labels, and raters × true label × label given."""
+    """Shares of labels, and raters × true label × label given (the M step)."""
     import numpy as np
 
     prior: Array = posterior.mean(axis=0)

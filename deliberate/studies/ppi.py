@@ -92,7 +92,7 @@ def corrected_mean(
     rest = np.asarray(unlabeled, dtype=np.float64)
     n, others = len(y), len(rest)
     spread = float(np.concatenate([f, rest]).var(ddof=1))
-    weight = 0.0 if not spread else float(np.clip(np.cov(y, f)[0, 1] / ((1 + n / others) * spread), 0.0, 1.0))
+    weight = _reliance(y, f, spread, others)
     left = y - weight * f
     reach = float(stdtrit(n - 1, (1 + confidence) / 2))
     ends = bounds or ()
@@ -120,6 +120,15 @@ def corrected_mean(
         unlabeled=others,
         confidence=confidence,
     )
+
+
+def _reliance(labels: Array, judged: Array, spread: float, others: int) -> float:
+    """How far the judge is relied on, 0–1 (λ): what it shares with the labels, of the variance of its scores."""
+    import numpy as np
+
+    if not spread:
+        return 0.0
+    return float(np.clip(np.cov(labels, judged)[0, 1] / ((1 + len(labels) / others) * spread), 0.0, 1.0))
 
 
 def _moments(seen: Array, added: Sequence[float]) -> tuple[float, float]:
