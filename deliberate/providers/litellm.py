@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import os
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import cache
@@ -26,7 +28,7 @@ from deliberate.providers._address import api_base, limit_key
 from deliberate.providers._base import Request, Response, Settings
 from deliberate.providers._connection import Connection
 from deliberate.providers._prices import Price, Prices, serves
-from deliberate.providers._secrets import secrets_of
+from deliberate.providers._secrets import Secrets, secrets_of
 from deliberate.providers._wire import (
     Dropped,
     Envelope,
@@ -88,6 +90,7 @@ class LiteLLM:
         self._dropped = Dropped()
         self._prices = Prices()
         self._connection = Connection(settings, self._secrets)
+        self._library: _Library | None = None
 
     @classmethod
     def open(cls, prefix: str, settings: Settings) -> Self:
@@ -127,12 +130,13 @@ class LiteLLM:
             RefusedError: It cannot.
         """
         model = _name(request.model)
-        library = await anyio.to_thread.run_sync(_litellm)
+        if self._library is None:
+            self._library = await anyio.to_thread.run_sync(_litellm)
         price = await self._prices.of(model)
-        exchange = _Exchange(await self._connection.opened(), most_bytes=request.most_bytes)
+        exchange = _Exchange(await self._connection.opened(), most_bytes=request.most_bytes, secrets=self._secrets)
         try:
             with anyio.move_on_after(request.deadline_seconds):
-                return await self._ask(library, exchange, model, request, price)
+                return await self._ask(self._library, exchange, model, request, price)
         except ProviderError as error:
             error.args = (self._secrets.strike(str(error)),)
             raise
@@ -154,14 +158,23 @@ class LiteLLM:
         dropped = self._dropped.of(model)
         parameters = parameters_of(request, dropped)
         effective = effective_of(provider, parameters, dropped)
+        said = await self._said(library, exchange, model, request, parameters)
+        # Outside of the handler: litellm's message may hold a key, and a context would keep it.
+        if isinstance(said, Exception):
+            return self._failed(said, exchange, model, parameters, effective)
+        return response_of(said, price=price, effective=effective, where=provider, secrets=self._secrets)
+
+    async def _said(
+        self, library: _Library, exchange: _Exchange, model: str, request: Request, parameters: dict[str, Any]
+    ) -> Envelope | Exception:
+        """The reply as it came, or else as litellm reads it; what litellm raised where it is neither."""
+        provider = _provider(model)
         token = _EXCHANGE.set(exchange)
-        failed: Exception | None = None
-        envelope = Envelope()
         try:
             completion = await library.acompletion(
                 model=model,
                 messages=msgspec.to_builtins(request.messages),
-                timeout=request.deadline_seconds,
+                timeout=_patience(request.deadline_seconds),
                 num_retries=0,
                 max_retries=0,
                 api_base=api_base(provider, self._settings) or None,
@@ -170,29 +183,11 @@ class LiteLLM:
                     parameters
                 ),  # a copy: it writes in what it is given, and all requests share a schema
             )
-            envelope = msgspec.convert(completion, Envelope, from_attributes=True)
+            return exchange.reply or msgspec.convert(completion, Envelope, from_attributes=True)
         except Exception as error:  # noqa: BLE001  all: litellm raises its own, those of its SDKs, and bare ones
-            failed = error
+            return exchange.reply or error
         finally:
             _EXCHANGE.reset(token)
-        came = self._as_it_came(exchange, provider)
-        # Outside of the handler: litellm's message may hold a key, and a context would keep it.
-        if failed is not None and came is None:
-            return self._failed(failed, exchange, model, parameters, effective)
-        return response_of(came or envelope, price=price, effective=effective, where=provider, secrets=self._secrets)
-
-    def _as_it_came(self, exchange: _Exchange, provider: str) -> Envelope | None:
-        """The reply itself, where the endpoint speaks the chat protocol.
-
-        litellm strips thinking from it, renames unknown reasons to stop, and trips over content in parts.
-        """
-        if exchange.got is None or exchange.got.status != _OK:
-            return None
-        try:
-            envelope = envelope_of(exchange.got.body, where=provider, secrets=self._secrets)
-        except TransientProviderError:
-            return None
-        return envelope if says_something(envelope) else None
 
     def _failed(
         self,
@@ -248,10 +243,12 @@ class _Exchange:
     litellm and the SDKs it uses turn whatever is raised below them into a connection error and drop the cause.
     """
 
-    def __init__(self, http: Http, *, most_bytes: int) -> None:
+    def __init__(self, http: Http, *, most_bytes: int, secrets: Secrets) -> None:
         self._http = http
         self._most_bytes = most_bytes
+        self._secrets = secrets
         self.got: Got | None = None
+        self.reply: Envelope | None = None
         self.error: ProviderError | None = None
         self.over = False
 
@@ -265,23 +262,45 @@ class _Exchange:
             self.got = await self._http.exchange(
                 request.method,
                 str(request.url),
-                headers=dict(request.headers),
+                headers=dict(request.headers.items()),
                 body=await request.aread(),
                 most_bytes=self._most_bytes,
             )
         except ProviderError as error:
             self.error = error
             raise
+        self.reply = self._as_it_came(self.got)
         return self.got
+
+    def _as_it_came(self, got: Got) -> Envelope | None:
+        """The reply itself, where the endpoint speaks the chat protocol.
+
+        litellm strips thinking from it, renames unknown reasons to stop, and trips over content in parts.
+        """
+        if got.status != _OK:
+            return None
+        try:
+            envelope = envelope_of(got.body, where="", secrets=self._secrets)
+        except TransientProviderError:
+            return None
+        return envelope if says_something(envelope) else None
 
 
 _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
 """The exchange of the attempt at hand. Whoever else uses litellm in this process has none, and is left alone."""
 
 
-@cache
+_IMPORTING = threading.Lock()
+
+
 def _litellm() -> _Library:
     """litellm, imported without a download, its HTTP led over our connections within an attempt of ours."""
+    with _IMPORTING:  # a cache alone would lead it through once for each thread that asks first
+        return _imported()
+
+
+@cache
+def _imported() -> _Library:
     os.environ.update(_BEFORE_IMPORT)
     os.environ.setdefault("LITELLM_LOG", "ERROR")  # it warns on stderr, of some things on stdout
     library = cast("_Library", importlib.import_module("litellm"))
@@ -305,6 +324,14 @@ def _lead_through(module: ModuleType) -> None:
         return module.httpx.Response(got.status, headers=got.headers, content=got.body, request=request)
 
     transport.handle_async_request = handle_async_request
+
+
+def _patience(deadline_seconds: float) -> float:
+    """The time litellm is told: the next power of two above the deadline, which is kept here, by cancelling.
+
+    It keeps a client for each time that it was ever told, and what is left of a deadline is another at every ask.
+    """
+    return 2.0 ** math.frexp(deadline_seconds)[1]
 
 
 def _name(model: str) -> str:

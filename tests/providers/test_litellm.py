@@ -235,6 +235,18 @@ async def test_whoever_else_uses_litellm_in_the_process_is_left_alone(door: Door
     await litellm.close_litellm_async_clients()
 
 
+async def test_one_client_of_litellm_serves_asks_with_different_time_left(door: Door, ask: Request) -> None:
+    endpoint, provider = await door()
+    await provider.complete(msgspec.structs.replace(ask, deadline_seconds=60.0))
+    from litellm import in_memory_llm_clients_cache as clients  # noqa: PLC0415  it takes seconds to import
+
+    before = set(clients.cache_dict)
+    for left in (59.9, 42.0, 33.25):
+        await provider.complete(msgspec.structs.replace(ask, deadline_seconds=left))
+    assert endpoint.stats.requests == 4
+    assert set(clients.cache_dict) == before
+
+
 def test_limits_are_shared_by_provider_host_and_key() -> None:
     env = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
     provider = LiteLLM.open("anthropic", Settings(env=env))
