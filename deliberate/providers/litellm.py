@@ -184,6 +184,8 @@ class LiteLLM:
                 ),  # a copy: it writes in what it is given, and all requests share a schema
             )
             return exchange.reply or msgspec.convert(completion, Envelope, from_attributes=True)
+        except _Enough as enough:
+            return enough.reply
         except Exception as error:  # noqa: BLE001  all: litellm raises its own, those of its SDKs, and bare ones
             return exchange.reply or error
         finally:
@@ -286,6 +288,13 @@ class _Exchange:
         return envelope if says_something(envelope) else None
 
 
+class _Enough(BaseException):
+    """A reply that is read as it came: what litellm would make of it, nobody would see."""
+
+    def __init__(self, reply: Envelope) -> None:
+        self.reply = reply
+
+
 _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
 """The exchange of the attempt at hand. Whoever else uses litellm in this process has none, and is left alone."""
 
@@ -307,11 +316,11 @@ def _imported() -> _Library:
     library.suppress_debug_info = True  # or it prints help to stdout
     with contextlib.suppress(ImportError):
         importlib.import_module("openai.resources.chat.completions")  # else a first call imports it, on the event loop
-    _lead_through(importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport"))
+    _lead_through(library, importlib.import_module("litellm.llms.custom_httpx.aiohttp_transport"))
     return library
 
 
-def _lead_through(module: ModuleType) -> None:
+def _lead_through(library: _Library, module: ModuleType) -> None:
     """All of litellm's HTTP passes one method of its transport; there is no public way in for every route."""
     transport: Any = module.LiteLLMAiohttpTransport
     plain: Callable[[object, _Sent], Awaitable[object]] = transport.handle_async_request
@@ -321,9 +330,15 @@ def _lead_through(module: ModuleType) -> None:
         if exchange is None or exchange.over:
             return await plain(self, request)
         got = await exchange.send(request)
+        if exchange.reply is not None and not any(getattr(library, name, None) for name in _AUDIENCE):
+            raise _Enough(exchange.reply)
         return module.httpx.Response(got.status, headers=got.headers, content=got.body, request=request)
 
     transport.handle_async_request = handle_async_request
+
+
+_AUDIENCE = ("callbacks", "success_callback", "_async_success_callback", "post_call_rules", "cache", "max_budget")
+"""Where litellm is told who else wants to see a reply: they see ours too."""
 
 
 def _patience(deadline_seconds: float) -> float:

@@ -235,6 +235,27 @@ async def test_whoever_else_uses_litellm_in_the_process_is_left_alone(door: Door
     await litellm.close_litellm_async_clients()
 
 
+async def test_whoever_has_litellm_tell_them_of_its_replies_is_told_of_ours_too(door: Door, ask: Request) -> None:
+    _, provider = await door()
+    before = await provider.complete(ask)
+    import litellm  # noqa: PLC0415  as somebody else would
+
+    send, heard = anyio.create_memory_object_stream[str](1)
+
+    async def listen(_call: object, reply: Any, _start: object, _end: object) -> None:  # noqa: ANN401  litellm's own
+        send.send_nowait(reply.choices[0].message.content)
+
+    litellm.success_callback.append(listen)
+    try:
+        response = await provider.complete(ask)
+        with anyio.fail_after(60), send, heard:
+            assert await heard.receive() == response.text
+    finally:
+        for listeners in (litellm.success_callback, litellm._async_success_callback):  # noqa: SLF001  it moves them there
+            listeners[:] = [other for other in listeners if other is not listen]
+    assert response == before
+
+
 async def test_one_client_of_litellm_serves_asks_with_different_time_left(door: Door, ask: Request) -> None:
     endpoint, provider = await door()
     await provider.complete(msgspec.structs.replace(ask, deadline_seconds=60.0))
