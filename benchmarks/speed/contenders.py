@@ -21,8 +21,8 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """One client.
 
     ``module`` runs it, ``option`` is its own argument, ``peer`` the environment it runs in ("" = ours). ``framework``
-    says that it runs a panel by itself, ``few`` the most cases it is given where it is too slow for all, ``loads`` the
-    module whose import is its start-up.
+    says that it runs a panel by itself, ``few`` the most cases it is given where it is too slow for all, ``pools`` how
+    many sets of connections it keeps, none of them larger than what may be in flight: one a provider.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     peer: str = ""
     framework: bool = False
     few: int = 0
+    pools: int = 1
 
     @property
     def python(self) -> str:
@@ -38,8 +39,8 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
         return str(_ENVIRONMENTS / self.peer / "bin" / "python") if self.peer else sys.executable
 
 
-def _ours(name: str, option: str) -> Contender:
-    return Contender(name=name, module="benchmarks.speed.client_deliberate", option=option)
+def _ours(name: str, option: str, *, pools: int = 1) -> Contender:
+    return Contender(name=name, module="benchmarks.speed.client_deliberate", option=option, pools=pools)
 
 
 def _peer(name: str, peer: str, option: str = "", *, framework: bool = False, few: int = 200) -> Contender:
@@ -59,7 +60,7 @@ CONTENDERS = {
         _ours("deliberate, no ledger, no log", "native,bare"),
         _ours("deliberate, one panel at a time", "native,single"),
         _ours("deliberate, litellm path", "litellm"),
-        _ours("deliberate, mixed panel", "mixed"),
+        _ours("deliberate, mixed panel", "mixed", pools=2),
         _ours("deliberate, scripted", "scripted"),
         _ours("deliberate, scripted, ledger only", "scripted,quiet"),
         _ours("deliberate, scripted, no ledger, no log", "scripted,bare"),

@@ -7,6 +7,7 @@ from statistics import median
 
 import msgspec
 
+from benchmarks.speed.contenders import CONTENDERS
 from benchmarks.speed.measure import Run
 
 __all__ = ["Goal", "Results", "goals"]
@@ -153,12 +154,17 @@ def _waiting(results: Results) -> list[Goal]:
 def _mixed(results: Results) -> list[Goal]:
     name = "deliberate, mixed panel"
     runs = list(results.of("fixed", name).values())
-    cold = [run.client["import_cpu_s"] + run.client["first_panel_cpu_s"] for run in runs]
-    text = "mixed panel (two native, one litellm)"
+    text, pools = "mixed panel (two native, one litellm)", CONTENDERS[name].pools
     return [
         Goal(text=f"{text}: CPU per vote", unit="µs", values=tuple(run.cpu_us for run in runs)),
         Goal(text=f"{text}: peak memory", unit="MB", values=tuple(run.client["rss_mb"] for run in runs)),
-        Goal(text=f"{text}: CPU from start to the first verdict", unit="s", values=tuple(cold)),
+        Goal(text=f"{text}: CPU from start to the first verdict", unit="s", values=tuple(run.cold_s for run in runs)),
+        Goal(
+            text=f"{text}: connections, of what was asked for in flight, to each of its {pools} providers",
+            unit="×",
+            values=tuple(run.server["connections"] / (run.step.in_flight * pools) for run in runs),
+            most=1,
+        ),
     ]
 
 

@@ -117,7 +117,7 @@ def _experiment(experiment: Experiment, results: Results) -> str:
                 rows.append(_row(f"{name}, {at_once} in flight" if several else name, mine, results))
     heads = (
         *("client", "votes", "requests", "CPU µs a vote", "× aiohttp", "wall s", "peak MB", "imports CPU s"),
-        *("in flight / connections", "request bytes", "not agreed"),
+        *("first verdict CPU s", "in flight / connections", "request bytes", "not agreed"),
     )
     curve = _curves(runs)
     return f"## {experiment.title}\n\n{_table(heads, rows)}{curve}"
@@ -126,7 +126,7 @@ def _experiment(experiment: Experiment, results: Results) -> str:
 def _row(label: str, runs: Sequence[Run], results: Results) -> tuple[str, ...]:
     done = [run for run in runs if not run.error]
     if not done:
-        return (label, "–", "–", "–", "–", "–", "–", "–", "–", "–", runs[0].error)
+        return (label, *(["–"] * 10), runs[0].error)
     first = done[0]
     ratios = results.ratios(first.experiment, first.contender, "aiohttp")
     wrong = "; ".join(dict.fromkeys(what for run in runs for what in (*run.wrong, run.error) if what))
@@ -140,6 +140,7 @@ def _row(label: str, runs: Sequence[Run], results: Results) -> tuple[str, ...]:
         _spread([run.client["wall_s"] for run in done]),
         _spread([run.client["rss_mb"] for run in done]),
         f"{median(run.client['import_cpu_s'] for run in done):.2f}",
+        f"{median(run.cold_s for run in done):.2f}",
         seen + f"{median(run.server['connections'] for run in done):g}" if first.server["requests"] else "–",
         f"{first.server['request_bytes']:,}",
         wrong,
