@@ -12,7 +12,7 @@ import importlib
 import math
 import os
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import cache
 from types import ModuleType
@@ -27,25 +27,23 @@ from deliberate.errors import ConfigError, ProviderError, TransientProviderError
 from deliberate.providers._address import api_base, limit_key
 from deliberate.providers._base import Request, Response, Settings
 from deliberate.providers._connection import Connection
+from deliberate.providers._exchange import Enough, Exchange, Sent
 from deliberate.providers._prices import Price, Prices, serves
-from deliberate.providers._secrets import Secrets, secrets_of
+from deliberate.providers._secrets import secrets_of
 from deliberate.providers._wire import (
     Dropped,
     Envelope,
     effective_of,
-    envelope_of,
     excerpt,
     failure,
     is_filtered,
     parameters_of,
     response_of,
     retry_after_of,
-    says_something,
 )
 
 if TYPE_CHECKING:
     from deliberate.providers._base import Provider
-    from deliberate.providers._http import Got, Http
 
 __all__ = ["LiteLLM"]
 
@@ -133,7 +131,7 @@ class LiteLLM:
         if self._library is None:
             self._library = await anyio.to_thread.run_sync(_litellm)
         price = await self._prices.of(model)
-        exchange = _Exchange(await self._connection.opened(), most_bytes=request.most_bytes, secrets=self._secrets)
+        exchange = Exchange(await self._connection.opened(), most_bytes=request.most_bytes, secrets=self._secrets)
         try:
             with anyio.move_on_after(request.deadline_seconds):
                 return await self._ask(self._library, exchange, model, request, price)
@@ -152,7 +150,7 @@ class LiteLLM:
         return self._settings.env.get(f"{provider.upper()}_API_KEY", "").strip()
 
     async def _ask(
-        self, library: _Library, exchange: _Exchange, model: str, request: Request, price: Price | None
+        self, library: _Library, exchange: Exchange, model: str, request: Request, price: Price | None
     ) -> Response:
         provider = _provider(model)
         dropped = self._dropped.of(model)
@@ -165,7 +163,7 @@ class LiteLLM:
         return response_of(said, price=price, effective=effective, where=provider, secrets=self._secrets)
 
     async def _said(
-        self, library: _Library, exchange: _Exchange, model: str, request: Request, parameters: dict[str, Any]
+        self, library: _Library, exchange: Exchange, model: str, request: Request, parameters: dict[str, Any]
     ) -> Envelope | Exception:
         """The reply as it came, or else as litellm reads it; what litellm raised where it is neither."""
         provider = _provider(model)
@@ -184,7 +182,7 @@ class LiteLLM:
                 ),  # a copy: it writes in what it is given, and all requests share a schema
             )
             return exchange.reply or msgspec.convert(completion, Envelope, from_attributes=True)
-        except _Enough as enough:
+        except Enough as enough:
             return enough.reply
         except Exception as error:  # noqa: BLE001  all: litellm raises its own, those of its SDKs, and bare ones
             return exchange.reply or error
@@ -194,7 +192,7 @@ class LiteLLM:
     def _failed(
         self,
         error: Exception,
-        exchange: _Exchange,
+        exchange: Exchange,
         model: str,
         parameters: dict[str, Any],
         effective: dict[str, str],
@@ -229,73 +227,7 @@ class _Library(Contract):
     async def acompletion(self, **parameters: object) -> object: ...
 
 
-class _Sent(Contract):
-    """What is used of an httpx request."""
-
-    method: str
-    url: object
-    headers: Mapping[str, str]
-
-    async def aread(self) -> bytes: ...
-
-
-class _Exchange:
-    """The HTTP of one attempt: over our connections, with its real cause kept.
-
-    litellm and the SDKs it uses turn whatever is raised below them into a connection error and drop the cause.
-    """
-
-    def __init__(self, http: Http, *, most_bytes: int, secrets: Secrets) -> None:
-        self._http = http
-        self._most_bytes = most_bytes
-        self._secrets = secrets
-        self.got: Got | None = None
-        self.reply: Envelope | None = None
-        self.error: ProviderError | None = None
-        self.over = False
-
-    async def send(self, request: _Sent) -> Got:
-        """Sends an httpx request.
-
-        Raises:
-            ProviderError: Nothing came back that may be read.
-        """
-        try:
-            self.got = await self._http.exchange(
-                request.method,
-                str(request.url),
-                headers=dict(request.headers.items()),
-                body=await request.aread(),
-                most_bytes=self._most_bytes,
-            )
-        except ProviderError as error:
-            self.error = error
-            raise
-        self.reply = self._as_it_came(self.got)
-        return self.got
-
-    def _as_it_came(self, got: Got) -> Envelope | None:
-        """The reply itself, where the endpoint speaks the chat protocol.
-
-        litellm strips thinking from it, renames unknown reasons to stop, and trips over content in parts.
-        """
-        if got.status != _OK:
-            return None
-        try:
-            envelope = envelope_of(got.body, where="", secrets=self._secrets)
-        except TransientProviderError:
-            return None
-        return envelope if says_something(envelope) else None
-
-
-class _Enough(BaseException):
-    """A reply that is read as it came: what litellm would make of it, nobody would see."""
-
-    def __init__(self, reply: Envelope) -> None:
-        self.reply = reply
-
-
-_EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
+_EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 """The exchange of the attempt at hand. Whoever else uses litellm in this process has none, and is left alone."""
 
 
@@ -323,15 +255,15 @@ def _imported() -> _Library:
 def _lead_through(library: _Library, module: ModuleType) -> None:
     """All of litellm's HTTP passes one method of its transport; there is no public way in for every route."""
     transport: Any = module.LiteLLMAiohttpTransport
-    plain: Callable[[object, _Sent], Awaitable[object]] = transport.handle_async_request
+    plain: Callable[[object, Sent], Awaitable[object]] = transport.handle_async_request
 
-    async def handle_async_request(self: object, request: _Sent) -> object:
+    async def handle_async_request(self: object, request: Sent) -> object:
         exchange = _EXCHANGE.get()
         if exchange is None or exchange.over:
             return await plain(self, request)
         got = await exchange.send(request)
         if exchange.reply is not None and not any(getattr(library, name, None) for name in _AUDIENCE):
-            raise _Enough(exchange.reply)
+            raise Enough(exchange.reply)
         return module.httpx.Response(got.status, headers=got.headers, content=got.body, request=request)
 
     transport.handle_async_request = handle_async_request
