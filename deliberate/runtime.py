@@ -180,6 +180,10 @@ class Steps:
         self._flights: dict[Key, _Flight] = {}
         self._read_back: set[Key] = set()
 
+    def in_flight(self, key: Key) -> bool:
+        """Whether a step under this key is under way."""
+        return key in self._flights
+
     def was_read_back(self, key: Key) -> bool:
         """Whether the last step under this key was found in the ledger; says so once."""
         found = key in self._read_back

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import anyio
@@ -16,7 +17,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from deliberate.errors import DeliberateError
-from deliberate.judging._ask import Doors, Standing, absent_answer, ask
+from deliberate.judging._ask import Doors, Standing, Withdrawn, absent_answer, ask
 from deliberate.judging._limit import Limit
 from deliberate.judging._pace import Pace
 from deliberate.judging._purse import Purse
@@ -71,14 +72,11 @@ class Letter:
         self.answer: Answer | Later | None = None
         self._context = context
         self._latch = latch
-        self._scope: anyio.CancelScope | None = None
-        self._withdrawn = False
 
     def withdraw(self) -> None:
         """The caller is gone: this ask ends wherever it is, and no other."""
-        self._withdrawn = True
-        if self._scope is not None:
-            self._scope.cancel()
+        if not self.answered:
+            self.standing.withdraw()
 
     def settle(self, answer: Answer | Later) -> None:
         """Answers at once, without an actor."""
@@ -86,18 +84,16 @@ class Letter:
         self.answered = True
         self._latch.count_down()
 
-    async def deliver(self, work: Callable[[Letter], Awaitable[Answer | Later]]) -> None:
-        """Runs the ask within the caller's scope and opens the latch, whatever comes."""
+    async def deliver(self, work: Callable[[Letter], Awaitable[Answer | Later | None]]) -> None:
+        """Runs the ask in its caller's logging context and opens the latch, whatever comes."""
+        bound = structlog.contextvars.bind_contextvars(**self._context)
         try:
-            if not self._withdrawn:
-                bound = structlog.contextvars.bind_contextvars(**self._context)
-                try:
-                    with anyio.CancelScope() as self._scope:
-                        self.answer = await work(self)
-                finally:
-                    structlog.contextvars.reset_contextvars(**bound)
+            if not self.standing.withdrawn:
+                self.answer = await work(self)
+        except Withdrawn:
+            self.answer = None
         finally:
-            self._scope = None
+            structlog.contextvars.reset_contextvars(**bound)
             self.answered = True
             self._latch.count_down()
 
@@ -162,9 +158,14 @@ class JudgeActor:
         finally:
             self._letters -= 1
 
-    async def _answer(self, letter: Letter) -> Answer | Later:
-        key = letter.post.key
-        return await self._steps.step(key, lambda: self._ask(letter), record=Answer, keep=lambda one: one.lasting)
+    async def _answer(self, letter: Letter) -> Answer | Later | None:
+        key, standing = letter.post.key, letter.standing
+        if not self._steps.in_flight(key):
+            return await self._steps.step(key, partial(self._ask, letter), record=Answer, keep=_is_lasting)
+        # It waits for somebody else's ask of the same, and no longer than its own caller does.
+        with anyio.CancelScope() as standing.scope:
+            return await self._steps.step(key, partial(self._ask, letter), record=Answer, keep=_is_lasting)
+        return None
 
     async def _ask(self, letter: Letter) -> Answer:
         post = letter.post
@@ -172,6 +173,8 @@ class JudgeActor:
             return absent_answer(post, "transport", f"parked after {_MOST_FAILURES} failures in a row")
         try:
             answer = await ask(post, self._doors, standing=letter.standing)
+        except Withdrawn:
+            raise
         except DeliberateError as error:
             answer = absent_answer(post, "transport", str(error))
         except Exception as error:  # noqa: BLE001  all: one seat must never take the panel with it; the cause stays on the vote
@@ -295,6 +298,10 @@ class JudgeActors:
             return Limit(pace=pace)
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
         return Limit(start=most, most=most, pace=pace)
+
+
+def _is_lasting(answer: Answer) -> bool:
+    return answer.lasting
 
 
 def _withdrawn(post: Post) -> Answer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -18,6 +19,7 @@ import msgspec
 from deliberate.errors import ProviderError, QuotaError, ReplyError, TransientProviderError
 from deliberate.judging._fence import SLOT, filled, nonce_of
 from deliberate.judging._limit import Limit
+from deliberate.judging._pace import Pace
 from deliberate.judging._prompt import digest_of_prompt, repair_of, request_of
 from deliberate.judging._purse import Purse
 from deliberate.judging._read import read
@@ -25,7 +27,7 @@ from deliberate.providers._base import Message, Provider, Request, Response
 from deliberate.runtime import Ledger, Post
 from deliberate.types import Absent, AbsentReason, Answer, Attempt, Reply, Usage
 
-__all__ = ["MOST_ATTEMPTS", "Doors", "Standing", "absent_answer", "ask"]
+__all__ = ["MOST_ATTEMPTS", "Doors", "Standing", "Withdrawn", "absent_answer", "ask"]
 
 MOST_ATTEMPTS = 5
 _FIRST_WAIT_SECONDS = 0.5
@@ -44,25 +46,51 @@ class Doors(NamedTuple):
     secret: bytes
 
 
-class Standing:
-    """Where an ask is right now: told to whoever watches, and nothing depends on it.
+class Withdrawn(Exception):  # noqa: N818  no error: nobody waits for the answer any more
+    """Whoever asked is gone, and the ask ended without a reply."""
 
-    ``until`` is when a wait ends, on the event loop's clock, and ``why`` what it waits for.
+
+class Standing:
+    """Where an ask is right now, told to whoever watches; and its caller's hand on it.
+
+    ``until`` is when a wait ends, on the event loop's clock, and ``why`` what it waits for. ``scope`` is where the ask
+    runs: it ends at its deadline, or when it is withdrawn.
     """
 
     def __init__(self) -> None:
         self.state: Literal["queued", "asked", "waiting"] = "queued"
         self.until = 0.0
         self.why = ""
+        self.scope: anyio.CancelScope | None = None
+        self.withdrawn = False
+
+    def withdraw(self) -> None:
+        """The caller is gone: the ask ends wherever it is."""
+        self.withdrawn = True
+        if self.scope is not None:
+            self.scope.cancel()
 
 
 async def ask(post: Post, doors: Doors, *, standing: Standing | None = None) -> Answer:
-    """The judge's answer to a post, or its absence with the real cause; never raises for what a provider does."""
-    asking = _Asking(post, doors, standing or Standing())
-    started = anyio.current_time()
-    reply: Reply = Absent(reason="deadline", detail=f"no reply within {post.deadline_seconds:g} s")
-    with anyio.move_on_after(post.session_seconds) as scope:
+    """The judge's answer to a post, or its absence with the real cause; never raises for what a provider does.
+
+    Raises:
+        Withdrawn: Nobody waits for it any more.
+    """
+    standing = standing or Standing()
+    if standing.withdrawn:
+        raise Withdrawn
+    asking = _Asking(post, doors, standing)
+    started = time.perf_counter()
+    reply: Reply | None = None
+    with anyio.CancelScope(deadline=asking.session_ends) as scope:
+        standing.scope = scope
         reply = await asking.run(scope)
+    standing.scope = None
+    if reply is None:
+        if standing.withdrawn:
+            raise Withdrawn
+        reply = Absent(reason="deadline", detail=f"no reply within {post.deadline_seconds:g} s")
     return Answer(
         key=post.key,
         reply=reply,
@@ -71,7 +99,7 @@ async def ask(post: Post, doors: Doors, *, standing: Standing | None = None) -> 
         effective=asking.effective,
         prompt_sha256=asking.prompt_sha256,
         usage=asking.usage,
-        latency_seconds=round(anyio.current_time() - started, 6),
+        latency_seconds=round(time.perf_counter() - started, 6),
         attempts=asking.number,
     )
 
@@ -89,7 +117,7 @@ class _Asking:
         self._unread: str | None = None
         self._lost_usd: float | None = None  # what a call that was cut off may have cost
         left = post.session_seconds
-        self._session_ends = math.inf if left is None else anyio.current_time() + left
+        self.session_ends = math.inf if left is None else anyio.current_time() + left
         self.number = 0
         self.usage = Usage()
         self.effective: Mapping[str, str] = {}
@@ -146,47 +174,48 @@ class _Asking:
         return None
 
     async def _in_turn(self, scope: anyio.CancelScope, reserved: float) -> Reply | None:
-        before = self.usage
+        before = self.usage.cost_usd
+        pace = self._doors.limit.pace
+        turn: list[float] | None = None
         try:
-            turn = await self._turn(scope)
+            if not pace.unbounded:
+                turn = await self._turn(scope, pace)
             self._standing.state = "asked"
-            started = anyio.current_time()
+            now = anyio.current_time()
             if not self.number:
-                scope.deadline = min(scope.deadline, started + self._post.deadline_seconds)
-                self._ends = scope.deadline
-            response = await self._attempt(started)
+                scope.deadline = self._ends = min(self.session_ends, now + self._post.deadline_seconds)
+            response = await self._attempt(now)
         finally:
-            self._doors.purse.settle(reserved, _since(before, self.usage))
-        self._doors.limit.pace.settle(turn, response.usage.tokens_in + response.usage.tokens_out)
+            after = self.usage.cost_usd
+            self._doors.purse.settle(reserved, None if after is None else after - (before or 0.0))
+        if turn is not None:
+            pace.settle(turn, response.usage.tokens_in + response.usage.tokens_out)
         return self._understood(response)
 
     async def _budget(self, scope: anyio.CancelScope) -> None:
         """Waits for what is set aside for calls under way; the ask's own time does not run meanwhile."""
         before, ends = anyio.current_time(), scope.deadline
         self._standing.why, self._standing.until, self._standing.state = "the budget", before, "waiting"
-        scope.deadline = self._session_ends
+        scope.deadline = self.session_ends
         await self._doors.purse.wait_settled()
         if self.number:
             waited = anyio.current_time() - before
             self._ends += waited
-            scope.deadline = min(ends + waited, self._session_ends)
+            scope.deadline = min(ends + waited, self.session_ends)
 
-    async def _turn(self, scope: anyio.CancelScope) -> list[float]:
+    async def _turn(self, scope: anyio.CancelScope, pace: Pace) -> list[float]:
         """Waits for its turn within the pace; the ask's own time does not run meanwhile."""
-        pace = self._doors.limit.pace
-        if pace.unbounded:
-            return [0.0, 0.0]
         tokens = sum(len(one.content) for one in self._request.messages) // _CHARACTERS_A_TOKEN
         tokens += self._request.max_tokens
         before, ends = anyio.current_time(), scope.deadline
         self._standing.why, self._standing.until = "pace", before + pace.seconds_left(tokens)
         self._standing.state = "waiting"
-        scope.deadline = self._session_ends
+        scope.deadline = self.session_ends
         turn = await pace.wait_turn(tokens)
         if self.number:
             waited = anyio.current_time() - before
             self._ends += waited
-            scope.deadline = min(ends + waited, self._session_ends)
+            scope.deadline = min(ends + waited, self.session_ends)
         return turn
 
     async def _pause(self, seconds: float, why: str) -> None:
@@ -194,16 +223,17 @@ class _Asking:
         self._standing.state = "waiting"
         await anyio.sleep(seconds)
 
-    async def _attempt(self, started: float) -> Response:
+    async def _attempt(self, now: float) -> Response:
         self.number += 1
-        request = self._sent(started)
+        request = self._sent(now)
+        started = time.perf_counter()
         try:
             response = await self._doors.provider.complete(request)
         except ProviderError as error:
             self.usage += Usage(calls=1)
             if isinstance(error, TransientProviderError) and error.status == 429:  # noqa: PLR2004  too many requests
                 self._doors.limit.was_told_to_wait(anyio.current_time(), retry_after=error.retry_after)
-            self._note("failed", cause=str(error), seconds=anyio.current_time() - started, usage=Usage(calls=1))
+            self._note("failed", cause=str(error), seconds=time.perf_counter() - started, usage=Usage(calls=1))
             raise
         except BaseException:
             # Cancelled or past its deadline: the call may have been paid, so the attempt must be on record.
@@ -211,18 +241,18 @@ class _Asking:
             self._note(
                 "cut off",
                 cause="cancelled or past its deadline",
-                seconds=anyio.current_time() - started,
+                seconds=time.perf_counter() - started,
                 usage=Usage(calls=1, cost_usd=self._lost_usd),
             )
             raise
-        ended = anyio.current_time()
+        seconds = time.perf_counter() - started
         if self.number == 1:
-            self._doors.limit.went_well(ended)
+            self._doors.limit.went_well(now + seconds)
         self.usage += response.usage
         self.effective = {**response.effective, "model": response.model, "finish": response.finish}
         self._note(
             response.finish,
-            seconds=ended - started,
+            seconds=seconds,
             usage=response.usage,
             reply=response.text,
         )
@@ -300,12 +330,6 @@ class _Asking:
                 reply=reply if reply.isascii() else reply.encode("utf-8", "replace").decode("utf-8"),
             )
         )
-
-
-def _since(before: Usage, after: Usage) -> Usage:
-    if after.cost_usd is None:
-        return Usage(cost_usd=None)
-    return Usage(cost_usd=after.cost_usd - (before.cost_usd or 0.0))
 
 
 def absent_answer(post: Post, reason: AbsentReason, detail: str) -> Answer:

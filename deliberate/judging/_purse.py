@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import anyio
 
-from deliberate.types import Usage
-
 __all__ = ["Purse"]
 
 
@@ -41,11 +39,11 @@ class Purse:
             self._settled = anyio.Event()
         await self._settled.wait()
 
-    def settle(self, reserved: float, usage: Usage) -> None:
+    def settle(self, reserved: float, spent_usd: float | None) -> None:
         """Gives a reservation back for what was really spent; an unknown cost counts as all that was reserved."""
         if self._most is not None:
             self._reserved -= reserved
-            self.spent += reserved if usage.cost_usd is None else usage.cost_usd
+            self.spent += reserved if spent_usd is None else spent_usd
             if self._settled is not None:
                 self._settled.set()
                 self._settled = None
