@@ -42,6 +42,8 @@ __all__ = ["Judges", "Ledger", "Library", "Post", "Runtime", "Sandbox", "Steps",
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_encode = msgspec.json.Encoder().encode  # made once: takes half the time of ``msgspec.json.encode``
+
 
 class Post(Record, frozen=True, kw_only=True):
     """One ask on its way to a judge, with everything its prompt is made from.
@@ -218,7 +220,7 @@ class Steps:
             value = await run()
             if isinstance(value, Later):
                 return value
-            body = msgspec.json.encode(value)
+            body = _encode(value)
             stored = msgspec.json.decode(body, type=record)
             if keep is None or keep(value):
                 self._ledger.put(key, record.__name__, body)

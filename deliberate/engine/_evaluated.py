@@ -35,6 +35,8 @@ __all__ = ["could_go_on", "digested", "evaluated", "is_incomplete"]
 
 _LARGE_CHARACTERS = 500_000
 
+_encode = msgspec.json.Encoder().encode  # made once: takes half the time of ``msgspec.json.encode``
+
 _log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
     logging.getLogger("deliberate"),
     wrapper_class=structlog.stdlib.BoundLogger,
@@ -62,10 +64,11 @@ async def evaluated(
     await digested(case)
     name = case.id or case.digest[:8]
     ledger, run = runtime.ledger, runtime.run or ""
-    with structlog.contextvars.bound_contextvars(run=run, case=name):
+    bound = structlog.contextvars.bind_contextvars(run=run, case=name)
+    try:
         runtime.emit(CaseStarted(case=name))
         asked = key_of_case(case)
-        ledger.put(asked, "Case", msgspec.json.encode(case))
+        ledger.put(asked, "Case", _encode(case))
         ledger.place(f"{name}/case", asked, run=run)
         evaluation = await assess(evaluator, case, runtime=runtime, previous=previous)
         if again and _was_lost(evaluation):
@@ -75,7 +78,7 @@ async def evaluated(
         if case.reference is not None and _is_local(evaluator):
             evaluation = await _with_similarity(evaluation, case, runtime=runtime)
         key = Key(digest_of([run, name, evaluation.digest]))
-        ledger.put(key, "Evaluation", msgspec.json.encode(evaluation))
+        ledger.put(key, "Evaluation", _encode(evaluation))
         ledger.place(f"{name}/result", key, run=run)
         await ledger.committed()
         if isinstance(evaluation.outcome, Unscored) and evaluation.outcome.why == "failed":
@@ -88,6 +91,8 @@ async def evaluated(
             calls=evaluation.usage.calls,
             cost_usd=evaluation.usage.cost_usd,
         )
+    finally:
+        structlog.contextvars.reset_contextvars(**bound)
     return evaluation
 
 

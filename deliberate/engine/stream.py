@@ -49,11 +49,9 @@ class Stream:
         self._evaluate = evaluate
         self._end = end
         self._width = width
-        self._turn = anyio.Lock(fast_acquire=True)
         self._stack = AsyncExitStack()
         self._heard = ExitStack()
         self._finished = False
-        self._stopped = False
         self._working = 0
         self._listeners: list[MemoryObjectSendStream[Event]] = []
         self.run = ""
@@ -68,7 +66,7 @@ class Stream:
 
     def stop(self) -> None:
         """Takes no further case."""
-        self._stopped = True
+        self._cases.stopped = True
 
     def tell(self, event: Event) -> None:
         """Passes an event on to whoever listens."""
@@ -116,14 +114,13 @@ class Stream:
 
     async def _ended(self) -> None:
         with anyio.CancelScope(shield=True):
-            await self._end("interrupted" if not self._finished else "incomplete" if self._stopped else "ok")
+            await self._end("interrupted" if not self._finished else "incomplete" if self._cases.stopped else "ok")
 
     async def _work(self, results: MemoryObjectSendStream[_Result]) -> None:
         try:
             async with results:
                 while True:
-                    async with self._turn:
-                        case = None if self._stopped else await self._cases.next()
+                    case = await self._cases.next()
                     if case is None:
                         return
                     result = case, await self._evaluate(case)
@@ -138,13 +135,16 @@ class Stream:
 
 
 class _Source:
-    """Cases one at a time, from an iterable of either kind; None when there are no more."""
+    """Cases one at a time, from an iterable of either kind; None when there are no more, or it was ``stopped``."""
 
     def __init__(self, cases: Iterable[Case] | AsyncIterable[Case]) -> None:
         self._later = aiter(cases) if isinstance(cases, AsyncIterable) else None
         self._now = None if isinstance(cases, AsyncIterable) else iter(cases)
+        self._turn = anyio.Lock(fast_acquire=True)
+        self.stopped = False
 
     async def next(self) -> Case | None:
-        if self._later is not None:
-            return await anext(self._later, None)
-        return None if self._now is None else next(self._now, None)
+        if self._now is not None:
+            return None if self.stopped else next(self._now, None)
+        async with self._turn:  # of an asynchronous one, one at a time
+            return None if self.stopped or self._later is None else await anext(self._later, None)

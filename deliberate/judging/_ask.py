@@ -46,7 +46,7 @@ class Doors(NamedTuple):
     secret: bytes
 
 
-class Withdrawn(Exception):  # noqa: N818  no error: nobody waits for the answer any more
+class Withdrawn(Exception):
     """Whoever asked is gone, and the ask ended without a reply."""
 
 

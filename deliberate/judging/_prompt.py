@@ -14,10 +14,23 @@ from string import ascii_lowercase
 import msgspec
 
 from deliberate.judging._fence import fenced, visible
-from deliberate.judging._schema import asked_dimensions, schema_of
+from deliberate.judging._schema import asked_dimensions, schema_for
 from deliberate.providers._base import Message, Question, Request
 from deliberate.runtime import Post
-from deliberate.types import AskId, Ballot, Bracket, Dimension, Evidence, Finding, Form, Note, Reply, Revised, edges
+from deliberate.types import (
+    AskId,
+    Ballot,
+    Bracket,
+    Dimension,
+    Evidence,
+    Finding,
+    Form,
+    Note,
+    Reply,
+    Revised,
+    Rubric,
+    edges,
+)
 
 __all__ = ["MOST_SHOWN", "digest_of_prompt", "findings_of", "labels_of", "repair_of", "request_of"]
 
@@ -50,21 +63,26 @@ _ROLES = {
 
 def request_of(post: Post) -> Request:
     """The request of a post, its fences still with a slot for the nonce."""
-    judge = post.judge
     if post.form.wire == "text":
         return _plain(post)
-    system = f"{judge.persona.strip()}\n\n{_SYSTEM}" if judge.persona.strip() else _SYSTEM
+    judge, case = post.judge, post.case
+    persona, shown = judge.persona.strip(), _shown(post) if post.shown else ""
+    dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
+    at_hand = len(case.output) <= _MOST_AT_HAND
+    user = _user(post, shown, dimensions, at_hand=at_hand)
     return Request(
         model=judge.model,
-        messages=(Message(role="system", content=system), Message(role="user", content=_user(post))),
+        messages=(_messages if at_hand else _messages.__wrapped__)(persona, user),
         key=post.key,
-        schema=schema_of(post.form, post.rubric, post.ask.dimensions),
+        schema=schema_for(post.form, dimensions),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         seed=post.sample,
-        artifact=_artifact(post),
-        preface="\n\n".join(part for part in (judge.persona.strip(), _shown(post).strip()) if part),
-        questions=_questions(post),
+        artifact=(_artifact if at_hand else _artifact.__wrapped__)(
+            case.task, case.reference, post.form.artifact, case.output
+        ),
+        preface=f"{persona}\n\n{shown}".strip() if shown else persona,
+        questions=_each(dimensions) if dimensions else _whole(post.criteria, post.rubric),
     )
 
 
@@ -96,7 +114,8 @@ def repair_of(request: Request, *, reply: str, why: str) -> tuple[Message, ...]:
 
 def digest_of_prompt(request: Request) -> str:
     """Sha-256 of the prompt with its nonce slots blank."""
-    return _digest(request.messages)
+    at_hand = sum([len(message.content) for message in request.messages]) <= 2 * _MOST_AT_HAND
+    return (_digest if at_hand else _digest.__wrapped__)(request.messages)
 
 
 @lru_cache(maxsize=_AT_HAND)
@@ -105,10 +124,15 @@ def _digest(messages: tuple[Message, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _user(post: Post) -> str:
+@lru_cache(maxsize=_AT_HAND)
+def _messages(persona: str, user: str) -> tuple[Message, ...]:
+    system = f"{persona}\n\n{_SYSTEM}" if persona else _SYSTEM
+    return Message(role="system", content=system), Message(role="user", content=user)
+
+
+def _user(post: Post, shown: str, dimensions: tuple[Dimension, ...], *, at_hand: bool) -> str:
     case, rubric = post.case, post.rubric
-    written = _written if len(case.output) <= _MOST_AT_HAND else _written.__wrapped__
-    return written(
+    return (_written if at_hand else _written.__wrapped__)(
         template=post.form.template,
         scale=post.form.scale,
         rubric=None if rubric is None else rubric.body,
@@ -117,10 +141,10 @@ def _user(post: Post) -> str:
         reference=case.reference,
         evidence=case.evidence,
         output=case.output,
-        shown=_shown(post),
+        shown=shown,
         role=post.ask.role,
-        findings=_listed(findings_of(post)),
-        instructions=_instructions(post.form, asked_dimensions(post.rubric, post.ask.dimensions)),
+        findings=_listed(findings_of(post)) if post.ask.about else "",
+        instructions=_instructions(post.form, dimensions),
     )
 
 
@@ -163,8 +187,6 @@ def _written(
 
 def _shown(post: Post) -> str:
     """What was said before, without names and without counts; a seat's own earlier vote is told apart."""
-    if not post.shown:
-        return ""
     labels = labels_of(post)
     blocks = [fenced(labels[at], _said(reply, blind=post.ask.role == "blind")) for at, reply in post.shown]
     advice = (
@@ -244,20 +266,17 @@ def _instructions(form: Form, dimensions: tuple[Dimension, ...]) -> str:
     )
 
 
-def _artifact(post: Post) -> str:
-    case = post.case
-    parts = [f"Task: {visible(case.task)}"] if case.task else []
-    if case.reference is not None:
-        parts.append(f"Reference: {visible(case.reference)}")
-    parts.append(post.form.artifact or f"Output: {visible(case.output)}")
+@lru_cache(maxsize=_AT_HAND)
+def _artifact(task: str, reference: str | None, instead: str, output: str) -> str:
+    parts = [f"Task: {visible(task)}"] if task else []
+    if reference is not None:
+        parts.append(f"Reference: {visible(reference)}")
+    parts.append(instead or f"Output: {visible(output)}")
     return "\n\n".join(parts)
 
 
-def _questions(post: Post) -> tuple[Question, ...]:
-    dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
-    if dimensions:
-        return _each(dimensions)
-    body = post.criteria if post.rubric is None else post.rubric.description or post.rubric.name
+def _whole(criteria: str, rubric: Rubric | None) -> tuple[Question, ...]:
+    body = criteria if rubric is None else rubric.description or rubric.name
     return (Question(name="", text=f"Is the output good in this respect: {body.strip().rstrip('.?')}?"),)
 
 
