@@ -45,6 +45,7 @@ _log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.render_to_log_kwargs,
     ],
+    cache_logger_on_first_use=True,
 )
 """Through the standard library, so that a program which configures nothing prints nothing."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import anyio
@@ -27,6 +28,7 @@ from deliberate.types import Absent, Answer, Judge, Later
 
 __all__ = ["JudgeActors", "UnderWay"]
 
+_is_lasting = attrgetter("lasting")
 _MOST_FAILURES = 5
 """Failed asks in a row after which a judge is parked for the session."""
 
@@ -70,13 +72,8 @@ class Letter:
         self.standing = Standing()
         self.answered = False
         self.answer: Answer | Later | None = None
-        self._context = context
+        self.context = context
         self._latch = latch
-
-    def withdraw(self) -> None:
-        """The caller is gone: this ask ends wherever it is, and no other."""
-        if not self.answered:
-            self.standing.withdraw()
 
     def settle(self, answer: Answer | Later) -> None:
         """Answers at once, without an actor."""
@@ -85,15 +82,11 @@ class Letter:
         self._latch.count_down()
 
     async def deliver(self, work: Callable[[Letter], Awaitable[Answer | Later | None]]) -> None:
-        """Runs the ask in its caller's logging context and opens the latch, whatever comes."""
-        bound = structlog.contextvars.bind_contextvars(**self._context)
+        """Runs the ask and opens the latch, whatever comes."""
         try:
             if not self.standing.withdrawn:
                 self.answer = await work(self)
-        except Withdrawn:
-            self.answer = None
         finally:
-            structlog.contextvars.reset_contextvars(**bound)
             self.answered = True
             self._latch.count_down()
 
@@ -141,10 +134,18 @@ class JudgeActor:
         self._idle.clear()
 
     async def _work(self) -> None:
+        context: Mapping[str, Any] = {}  # of the last letter: it stays bound until the next one's takes its place
         try:
             while self._inbox or not self._closed:
                 if self._inbox:
-                    await self._deliver(self._inbox.popleft())
+                    letter = self._inbox.popleft()
+                    structlog.contextvars.unbind_contextvars(*context.keys() - letter.context.keys())
+                    structlog.contextvars.bind_contextvars(**letter.context)
+                    context = letter.context
+                    try:
+                        await letter.deliver(self._answer)
+                    finally:
+                        self._letters -= 1
                 else:
                     bell = anyio.Event()
                     self._idle.append(bell)
@@ -152,19 +153,17 @@ class JudgeActor:
         finally:
             self._workers -= 1
 
-    async def _deliver(self, letter: Letter) -> None:
-        try:
-            await letter.deliver(self._answer)
-        finally:
-            self._letters -= 1
-
     async def _answer(self, letter: Letter) -> Answer | Later | None:
-        key, standing = letter.post.key, letter.standing
-        if not self._steps.in_flight(key):
-            return await self._steps.step(key, partial(self._ask, letter), record=Answer, keep=_is_lasting)
-        # It waits for somebody else's ask of the same, and no longer than its own caller does.
-        with anyio.CancelScope() as standing.scope:
-            return await self._steps.step(key, partial(self._ask, letter), record=Answer, keep=_is_lasting)
+        """The answer, or None if it was withdrawn before there was one."""
+        key, run = letter.post.key, partial(self._ask, letter)
+        try:
+            if not self._steps.in_flight(key):
+                return await self._steps.step(key, run, record=Answer, keep=_is_lasting)
+            # It waits for somebody else's ask of the same, and no longer than its own caller does.
+            with anyio.CancelScope() as letter.standing.scope:
+                return await self._steps.step(key, run, record=Answer, keep=_is_lasting)
+        except Withdrawn:
+            return None
         return None
 
     async def _ask(self, letter: Letter) -> Answer:
@@ -252,12 +251,16 @@ class JudgeActors:
         self._open.update(letters)
         try:
             for letter in letters:
-                await self._post(letter)
+                if letter.post.judge.human:
+                    await self._put_off(letter)
+                else:
+                    self._actor(letter.post.judge).post(letter, self._tasks)
             await latch.wait_open()
         finally:
             self._open.difference_update(letters)
             for letter in letters:
-                letter.withdraw()
+                if not letter.answered:
+                    letter.standing.withdraw()
         return tuple([letter.answer or _withdrawn(letter.post) for letter in letters])
 
     def close(self) -> None:
@@ -272,15 +275,15 @@ class JudgeActors:
                 for limit in self._limits.values():
                     tasks.start_soon(limit.wait_empty)
 
-    async def _post(self, letter: Letter) -> None:
-        judge = letter.post.judge
-        if judge.human:
-            letter.settle(await self._steps.step(letter.post.key, lambda: _waits_for(judge), record=Answer))
-            return
+    async def _put_off(self, letter: Letter) -> None:
+        waits = partial(_waits_for, letter.post.judge)
+        letter.settle(await self._steps.step(letter.post.key, waits, record=Answer))
+
+    def _actor(self, judge: Judge) -> JudgeActor:
         actor = self._actors.get(judge)
         if actor is None:
             actor = self._actors[judge] = self._hired(judge)
-        actor.post(letter, self._tasks)
+        return actor
 
     def _hired(self, judge: Judge) -> JudgeActor:
         provider = self._provider(judge.model)
@@ -298,10 +301,6 @@ class JudgeActors:
             return Limit(pace=pace)
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
         return Limit(start=most, most=most, pace=pace)
-
-
-def _is_lasting(answer: Answer) -> bool:
-    return answer.lasting
 
 
 def _withdrawn(post: Post) -> Answer:

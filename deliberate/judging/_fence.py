@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 __all__ = ["SLOT", "fenced", "filled", "nonce_of", "visible"]
@@ -57,7 +58,13 @@ def _keyed(secret: bytes) -> hmac.HMAC:
 
 def filled(prompt: str, nonce: str) -> str:
     """The prompt with its nonce."""
-    return prompt.replace(SLOT, nonce)
+    return nonce.join(_around(prompt) if len(prompt) <= 2 * _SHORT else prompt.split(SLOT))
+
+
+@lru_cache(maxsize=128)
+def _around(prompt: str) -> Sequence[str]:
+    """What stands around the slots: looked for once a panel, for its seats mostly read the same prompt."""
+    return prompt.split(SLOT)
 
 
 def _seen(text: str) -> str:

@@ -94,7 +94,8 @@ class Limit:
 
     def _leave(self) -> None:
         self._taken -= 1
-        self._admit()  # the next in the queue, at once: a place is empty only when nobody waits
+        if self._queue:
+            self._admit()  # at once: a place is empty only when nobody waits
         if self._closed and not self._taken:
             self._empty.set()
 

@@ -18,19 +18,18 @@ class Pace:
         seconds: How long a window is.
 
     A request that alone takes more tokens than a window has goes out in a window of its own.
+
+    Attributes:
+        unbounded: Whether there is nothing to wait for.
     """
 
     def __init__(self, *, requests: int | None = None, tokens: int | None = None, seconds: float = 60.0) -> None:
+        self.unbounded = requests is None and tokens is None
         self._requests = requests
         self._tokens = tokens
         self._seconds = seconds
         self._turn = anyio.Lock()
         self._sent: deque[list[float]] = deque()  # [when, tokens] of what still counts
-
-    @property
-    def unbounded(self) -> bool:
-        """Whether there is nothing to wait for."""
-        return self._requests is None and self._tokens is None
 
     def seconds_left(self, tokens: int) -> float:
         """How long a request of that many tokens has to wait right now, if nobody is before it."""

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import ascii_lowercase
+from typing import NamedTuple
 
 import msgspec
 
@@ -61,6 +62,23 @@ _ROLES = {
 }
 
 
+class _Page(NamedTuple):
+    """All that a user's message is made from; the seats of a panel mostly read the same."""
+
+    template: str
+    scale: str
+    rubric: str | None
+    criteria: str
+    task: str
+    reference: str | None
+    evidence: tuple[Evidence, ...]
+    output: str
+    shown: str
+    role: str
+    findings: str
+    instructions: str
+
+
 def request_of(post: Post) -> Request:
     """The request of a post, its fences still with a slot for the nonce."""
     if post.form.wire == "text":
@@ -68,11 +86,24 @@ def request_of(post: Post) -> Request:
     judge, case = post.judge, post.case
     persona, shown = judge.persona.strip(), _shown(post) if post.shown else ""
     dimensions = asked_dimensions(post.rubric, post.ask.dimensions)
+    page = _Page(
+        template=post.form.template,
+        scale=post.form.scale,
+        rubric=None if post.rubric is None else post.rubric.body,
+        criteria=post.criteria,
+        task=case.task,
+        reference=case.reference,
+        evidence=case.evidence,
+        output=case.output,
+        shown=shown,
+        role=post.ask.role,
+        findings=_listed(findings_of(post)) if post.ask.about else "",
+        instructions=_instructions(post.form, dimensions),
+    )
     at_hand = len(case.output) <= _MOST_AT_HAND
-    user = _user(post, shown, dimensions, at_hand=at_hand)
     return Request(
         model=judge.model,
-        messages=(_messages if at_hand else _messages.__wrapped__)(persona, user),
+        messages=(_messages if at_hand else _messages.__wrapped__)(persona, page),
         key=post.key,
         schema=schema_for(post.form, dimensions),
         temperature=judge.temperature,
@@ -125,63 +156,34 @@ def _digest(messages: tuple[Message, ...]) -> str:
 
 
 @lru_cache(maxsize=_AT_HAND)
-def _messages(persona: str, user: str) -> tuple[Message, ...]:
+def _messages(persona: str, page: _Page) -> tuple[Message, ...]:
     system = f"{persona}\n\n{_SYSTEM}" if persona else _SYSTEM
-    return Message(role="system", content=system), Message(role="user", content=user)
-
-
-def _user(post: Post, shown: str, dimensions: tuple[Dimension, ...], *, at_hand: bool) -> str:
-    case, rubric = post.case, post.rubric
-    return (_written if at_hand else _written.__wrapped__)(
-        template=post.form.template,
-        scale=post.form.scale,
-        rubric=None if rubric is None else rubric.body,
-        criteria=post.criteria,
-        task=case.task,
-        reference=case.reference,
-        evidence=case.evidence,
-        output=case.output,
-        shown=shown,
-        role=post.ask.role,
-        findings=_listed(findings_of(post)) if post.ask.about else "",
-        instructions=_instructions(post.form, dimensions),
-    )
+    written = _written if len(page.output) <= _MOST_AT_HAND else _written.__wrapped__
+    return Message(role="system", content=system), Message(role="user", content=written(page))
 
 
 @lru_cache(maxsize=_AT_HAND)
-def _written(
-    *,
-    template: str,
-    scale: str,
-    rubric: str | None,
-    criteria: str,
-    task: str,
-    reference: str | None,
-    evidence: tuple[Evidence, ...],
-    output: str,
-    shown: str,
-    role: str,
-    findings: str,
-    instructions: str,
-) -> str:
-    """What the user's message says; the seats of a panel mostly read the same."""
-    body = (criteria if rubric is None else rubric).strip()
-    told = "\n".join(f"### {visible(one.title)} ({one.source})\n{fenced('evidence', one.text)}" for one in evidence)
-    return template.format(
-        rubric_word="criteria" if rubric is None else "rubric",
-        rubric_title="Criteria" if rubric is None else "Rubric",
+def _written(page: _Page) -> str:
+    """What the user's message says."""
+    body = (page.criteria if page.rubric is None else page.rubric).strip()
+    told = "\n".join(
+        f"### {visible(one.title)} ({one.source})\n{fenced('evidence', one.text)}" for one in page.evidence
+    )
+    return page.template.format(
+        rubric_word="criteria" if page.rubric is None else "rubric",
+        rubric_title="Criteria" if page.rubric is None else "Rubric",
         rubric=body or "Correctness and quality.",
         criteria=body or "correctness and quality",
-        task=fenced("task", task) if task else "(not stated)",
-        reference=f"## Reference\n{fenced('reference', reference)}\n\n" if reference is not None else "",
+        task=fenced("task", page.task) if page.task else "(not stated)",
+        reference=f"## Reference\n{fenced('reference', page.reference)}\n\n" if page.reference is not None else "",
         evidence=f"## Evidence\n{told}\n\n" if told else "",
-        output=fenced("output", output),
-        shown=shown,
-        role=role,
-        role_task=_ROLES.get(role, ""),
-        findings=findings,
-        instructions=instructions,
-        scale=scale.rpartition("..")[2],
+        output=fenced("output", page.output),
+        shown=page.shown,
+        role=page.role,
+        role_task=_ROLES.get(page.role, ""),
+        findings=page.findings,
+        instructions=page.instructions,
+        scale=page.scale.rpartition("..")[2],
     )
 
 
