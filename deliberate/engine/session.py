@@ -271,7 +271,8 @@ class Session:
             await self._runs.end(self._opened.ledger, run, "incomplete" if status == "ok" and open_ended else status)
 
         def emit(event: Event) -> None:
-            self._emit(event)
+            if self._on_event is not None:
+                self._on_event(event)
             stream.tell(event)
 
         stream = Stream(cases, begin=begin, evaluate=one, end=end, width=2 * (self._in_flight or _AUTO_IN_FLIGHT))

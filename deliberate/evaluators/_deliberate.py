@@ -68,7 +68,7 @@ async def deliberate(
         await runtime.ledger.committed()
         # Where another process put other replies first, those are on record: the sitting is held again on them.
         lost = runtime.ledger.superseded - known
-        if not lost & {answer.key for answer in verdict.answers.values()}:
+        if not lost or not lost & {answer.key for answer in verdict.answers.values()}:
             break
         known |= lost
     runtime.emit(_reached(sitting.name, verdict))

@@ -139,7 +139,8 @@ class JudgeActor:
             while self._inbox or not self._closed:
                 if self._inbox:
                     letter = self._inbox.popleft()
-                    structlog.contextvars.unbind_contextvars(*context.keys() - letter.context.keys())
+                    if gone := context.keys() - letter.context.keys():
+                        structlog.contextvars.unbind_contextvars(*gone)
                     structlog.contextvars.bind_contextvars(**letter.context)
                     context = letter.context
                     try:

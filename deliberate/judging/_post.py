@@ -26,7 +26,7 @@ def post_of(
 ) -> Post:
     """The post of one ask; what it shows is taken from what was heard."""
     seat = panel.seat(ask.seat)
-    shown = tuple((at, heard[at]) for at in ask.shows)
+    shown = tuple([(at, heard[at]) for at in ask.shows])
     key = key_of(
         ask,
         seat=seat,

@@ -145,7 +145,7 @@ def repair_of(request: Request, *, reply: str, why: str) -> tuple[Message, ...]:
 
 def digest_of_prompt(request: Request) -> str:
     """Sha-256 of the prompt with its nonce slots blank."""
-    at_hand = sum([len(message.content) for message in request.messages]) <= 2 * _MOST_AT_HAND
+    at_hand = len(request.messages[-1].content) <= 2 * _MOST_AT_HAND
     return (_digest if at_hand else _digest.__wrapped__)(request.messages)
 
 

@@ -60,14 +60,21 @@ def key_of(
                 "schema": _spelled_schema(form, asked_dimensions(rubric, ask.dimensions)),
                 "judge": _spelled_judge(seat.judge),
                 "sample": seat.sample,
-                "ask": [ask.role, ask.about, ask.dimensions],
-                "shown": shown,
+                "ask": _spelled_ask(ask.role, ask.about, ask.dimensions),
+                "shown": shown or _NOTHING,
             }
         )
     )
 
 
 # What is the same for every case is spelled once.
+
+_NOTHING = msgspec.Raw(canonical([]))
+
+
+@lru_cache(maxsize=128)
+def _spelled_ask(role: str, about: tuple[str, ...], dimensions: tuple[str, ...]) -> msgspec.Raw:
+    return msgspec.Raw(canonical([role, about, dimensions]))
 
 
 @lru_cache(maxsize=128)
