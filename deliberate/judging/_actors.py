@@ -8,7 +8,7 @@ round. Errors become ``Absent`` here and nowhere later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
@@ -65,7 +65,7 @@ class Latch:
 
 
 class Letter:
-    """A post on its way through an actor, with its caller's scope, latch and logging context."""
+    """A post on its way through an actor, with its caller's hand on it, latch and logging context."""
 
     def __init__(self, post: Post, *, latch: Latch, context: Mapping[str, Any]) -> None:
         self.post = post
@@ -75,20 +75,10 @@ class Letter:
         self.context = context
         self._latch = latch
 
-    def settle(self, answer: Answer | Later) -> None:
-        """Answers at once, without an actor."""
-        self.answer = answer
+    def close(self) -> None:
+        """It has been answered, or never will be: its caller need not wait for it."""
         self.answered = True
         self._latch.count_down()
-
-    async def deliver(self, work: Callable[[Letter], Awaitable[Answer | Later | None]]) -> None:
-        """Runs the ask and opens the latch, whatever comes."""
-        try:
-            if not self.standing.withdrawn:
-                self.answer = await work(self)
-        finally:
-            self.answered = True
-            self._latch.count_down()
 
 
 class JudgeActor:
@@ -139,20 +129,24 @@ class JudgeActor:
             while self._inbox or not self._closed:
                 if self._inbox:
                     letter = self._inbox.popleft()
-                    if gone := context.keys() - letter.context.keys():
-                        structlog.contextvars.unbind_contextvars(*gone)
-                    structlog.contextvars.bind_contextvars(**letter.context)
+                    _bind(letter.context, instead_of=context)
                     context = letter.context
-                    try:
-                        await letter.deliver(self._answer)
-                    finally:
-                        self._letters -= 1
+                    await self._deliver(letter)
+                    del letter  # whoever is idle holds on to no case
                 else:
                     bell = anyio.Event()
                     self._idle.append(bell)
                     await bell.wait()
         finally:
             self._workers -= 1
+
+    async def _deliver(self, letter: Letter) -> None:
+        try:
+            if not letter.standing.withdrawn:
+                letter.answer = await self._answer(letter)
+        finally:
+            self._letters -= 1
+            letter.close()
 
     async def _answer(self, letter: Letter) -> Answer | Later | None:
         """The answer, or None if it was withdrawn before there was one."""
@@ -278,7 +272,8 @@ class JudgeActors:
 
     async def _put_off(self, letter: Letter) -> None:
         waits = partial(_waits_for, letter.post.judge)
-        letter.settle(await self._steps.step(letter.post.key, waits, record=Answer))
+        letter.answer = await self._steps.step(letter.post.key, waits, record=Answer)
+        letter.close()
 
     def _actor(self, judge: Judge) -> JudgeActor:
         actor = self._actors.get(judge)
@@ -302,6 +297,13 @@ class JudgeActors:
             return Limit(pace=pace)
         most = min(lanes or self._most_in_flight or 1, self._most_in_flight or lanes or 1)
         return Limit(start=most, most=most, pace=pace)
+
+
+def _bind(context: Mapping[str, Any], *, instead_of: Mapping[str, Any]) -> None:
+    """Gives this task a logging context in place of another."""
+    if gone := instead_of.keys() - context.keys():
+        structlog.contextvars.unbind_contextvars(*gone)
+    structlog.contextvars.bind_contextvars(**context)
 
 
 def _withdrawn(post: Post) -> Answer:

@@ -83,7 +83,7 @@ async def ask(post: Post, doors: Doors, *, standing: Standing | None = None) -> 
     asking = _Asking(post, doors, standing)
     started = time.perf_counter()
     reply: Reply | None = None
-    with anyio.CancelScope(deadline=asking.session_ends) as scope:
+    with anyio.move_on_after(post.session_seconds) as scope:
         standing.scope = scope
         reply = await asking.run(scope)
     standing.scope = None
@@ -117,7 +117,7 @@ class _Asking:
         self._unread: str | None = None
         self._lost_usd: float | None = None  # what a call that was cut off may have cost
         left = post.session_seconds
-        self.session_ends = math.inf if left is None else anyio.current_time() + left
+        self._session_ends = math.inf if left is None else anyio.current_time() + left
         self.number = 0
         self.usage = Usage()
         self.effective: Mapping[str, str] = {}
@@ -183,7 +183,7 @@ class _Asking:
             self._standing.state = "asked"
             now = anyio.current_time()
             if not self.number:
-                scope.deadline = self._ends = min(self.session_ends, now + self._post.deadline_seconds)
+                scope.deadline = self._ends = min(self._session_ends, now + self._post.deadline_seconds)
             response = await self._attempt(now)
         finally:
             after = self.usage.cost_usd
@@ -196,12 +196,12 @@ class _Asking:
         """Waits for what is set aside for calls under way; the ask's own time does not run meanwhile."""
         before, ends = anyio.current_time(), scope.deadline
         self._standing.why, self._standing.until, self._standing.state = "the budget", before, "waiting"
-        scope.deadline = self.session_ends
+        scope.deadline = self._session_ends
         await self._doors.purse.wait_settled()
         if self.number:
             waited = anyio.current_time() - before
             self._ends += waited
-            scope.deadline = min(ends + waited, self.session_ends)
+            scope.deadline = min(ends + waited, self._session_ends)
 
     async def _turn(self, scope: anyio.CancelScope, pace: Pace) -> list[float]:
         """Waits for its turn within the pace; the ask's own time does not run meanwhile."""
@@ -210,12 +210,12 @@ class _Asking:
         before, ends = anyio.current_time(), scope.deadline
         self._standing.why, self._standing.until = "pace", before + pace.seconds_left(tokens)
         self._standing.state = "waiting"
-        scope.deadline = self.session_ends
+        scope.deadline = self._session_ends
         turn = await pace.wait_turn(tokens)
         if self.number:
             waited = anyio.current_time() - before
             self._ends += waited
-            scope.deadline = min(ends + waited, self.session_ends)
+            scope.deadline = min(ends + waited, self._session_ends)
         return turn
 
     async def _pause(self, seconds: float, why: str) -> None:

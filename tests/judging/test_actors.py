@@ -289,6 +289,50 @@ async def test_cancelling_a_caller_cancels_its_asks_and_no_others() -> None:
     assert [attempts[0].outcome for attempts in cut if attempts] == ["cut off"] * len([a for a in cut if a])
 
 
+async def test_whoever_waits_for_the_ask_of_another_waits_no_longer_than_its_own_caller() -> None:
+    async with bench(Scripted()) as table:
+        same = post(model="scripted/good@0.2")
+        done: list[Answer | Later] = []
+
+        async def stays() -> None:
+            done.extend(await table.judges.ask([same]))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stays)
+            await anyio.wait_all_tasks_blocked()
+            with anyio.move_on_after(0.05) as scope:
+                await table.judges.ask([same])
+            assert scope.cancelled_caught
+            await anyio.wait_all_tasks_blocked()
+            assert [one.state for one in table.judges.under_way] == ["asked"]
+        await table.ledger.committed()
+        attempts = await table.ledger.reader.attempts(same.key)
+    assert [isinstance(one, Answer) and isinstance(one.reply, Ballot) for one in done] == [True]
+    assert [one.outcome for one in attempts] == ["stop"]
+
+
+async def test_where_the_first_caller_goes_the_next_who_asked_the_same_takes_over() -> None:
+    async with bench(Scripted()) as table:
+        same = post(model="scripted/good@0.1")
+        done: list[Answer | Later] = []
+
+        async def first() -> None:
+            with anyio.move_on_after(0.02):
+                await table.judges.ask([same])
+
+        async def second() -> None:
+            done.extend(await table.judges.ask([same]))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(first)
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(second)
+        await table.ledger.committed()
+        attempts = await table.ledger.reader.attempts(same.key)
+    assert [isinstance(one, Answer) and isinstance(one.reply, Ballot) for one in done] == [True]
+    assert [one.outcome for one in attempts] == ["cut off", "stop"]
+
+
 async def test_every_attempt_is_in_the_ledger_with_what_it_took() -> None:
     script, _ = replies(TransientProviderError("busy", status=500, retry_after=0.001), "no idea", GOOD)
     async with bench(script) as table:
