@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from deliberate.errors import RefusedError, TransientProviderError
-from deliberate.judging import JudgeActors, Purse, key_of
+from deliberate.judging import JudgeActors, Limit, Purse, key_of
+from deliberate.judging._ask import Doors, Standing, Withdrawn, ask
 from deliberate.ledger import Ledger, open_ledger
 from deliberate.protocols import BALLOT
 from deliberate.providers._base import Request, Response
@@ -303,8 +304,6 @@ async def test_whoever_waits_for_the_ask_of_another_waits_no_longer_than_its_own
             with anyio.move_on_after(0.05) as scope:
                 await table.judges.ask([same])
             assert scope.cancelled_caught
-            await anyio.wait_all_tasks_blocked()
-            assert [one.state for one in table.judges.under_way] == ["asked"]
         await table.ledger.committed()
         attempts = await table.ledger.reader.attempts(same.key)
     assert [isinstance(one, Answer) and isinstance(one.reply, Ballot) for one in done] == [True]
@@ -331,6 +330,17 @@ async def test_where_the_first_caller_goes_the_next_who_asked_the_same_takes_ove
         attempts = await table.ledger.reader.attempts(same.key)
     assert [isinstance(one, Answer) and isinstance(one.reply, Ballot) for one in done] == [True]
     assert [one.outcome for one in attempts] == ["cut off", "stop"]
+
+
+async def test_what_was_withdrawn_before_it_began_is_not_asked() -> None:
+    script, asked = replies(GOOD)
+    standing = Standing()
+    standing.withdraw()
+    async with open_ledger(":memory:") as ledger:
+        doors = Doors(provider=Scripted(script), limit=Limit(), purse=Purse(), ledger=ledger, secret=b"secret")
+        with pytest.raises(Withdrawn):
+            await ask(post(), doors, standing=standing)
+    assert asked == []
 
 
 async def test_every_attempt_is_in_the_ledger_with_what_it_took() -> None:
