@@ -7,6 +7,7 @@ repaired or guessed: what cannot be read is a ``ReplyError``, which earns one re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -52,6 +53,8 @@ __all__ = ["finding_key", "read"]
 _MOST_FINDINGS = 100
 _MOST_TEXT = 20_000
 _MOST_LINES = 100_000
+_SHORT = 32 * 1024
+"""Characters of an output that is kept at hand in one line, for what is quoted from it otherwise than it stands."""
 
 
 def read(text: str, post: Post, *, before: str = "") -> Ballot | Review | Note:  # noqa: PLR0911  one for each form
@@ -198,7 +201,7 @@ def _scores(given: dict[str, float] | None, dimensions: Sequence[Dimension]) -> 
             msg = f"dimension {dimension.name!r} is scored {len(said)} times instead of once"
             raise ReplyError(msg)
         try:
-            judged = round(to_score(said[0], scale="0..1"), 9)
+            judged = to_score(said[0], scale="0..1")
         except ValueError as error:
             msg = f"dimension {dimension.name!r}: {error}"
             raise ReplyError(msg) from None
@@ -314,4 +317,14 @@ def _maybe(text: str | None) -> str | None:
 
 def _occurs(quote: str, output: str) -> bool:
     """Whether the output says it, however either is broken into lines."""
-    return quote in output or " ".join(quote.split()) in " ".join(output.split())
+    if quote in output:
+        return True
+    unbroken = _at_hand if len(output) <= _SHORT else _unbroken
+    return _unbroken(quote) in unbroken(output)
+
+
+def _unbroken(text: str) -> str:
+    return " ".join(text.split())
+
+
+_at_hand = lru_cache(maxsize=128)(_unbroken)  # the seats of a panel quote the same output
