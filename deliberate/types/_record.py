@@ -83,7 +83,7 @@ def _level(value: Enum) -> object:
 
 
 def _pairs(value: Mapping[object, object]) -> Mapping[str, object]:
-    return {str(key): _plain(item) for key, item in value.items()}
+    return {str(key): item if type(item) in _AS_THEY_ARE else _plain(item) for key, item in value.items()}
 
 
 def _fields(names: tuple[str, ...], tag: Mapping[str, Any], value: msgspec.Struct) -> dict[str, Any]:
@@ -101,16 +101,21 @@ def _fields(names: tuple[str, ...], tag: Mapping[str, Any], value: msgspec.Struc
 
 
 def _walked(kind: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The fields that may hold more than text, truth and levels: all others the encoder spells one way by itself."""
+    """The fields that may hold more than text, truth and levels, or records of only such.
+
+    All others the encoder spells one way by itself.
+    """
     from msgspec import inspect  # noqa: PLC0415  only who digests needs it
 
     itself = (inspect.StrType, inspect.LiteralType, inspect.NoneType, inspect.BoolType)
 
-    def spells_itself(one: inspect.Type) -> bool:
+    def spells_itself(one: inspect.Type, depth: int = 0) -> bool:
         if isinstance(one, inspect.VarTupleType):
-            return spells_itself(one.item_type)
+            return spells_itself(one.item_type, depth)
         if isinstance(one, inspect.UnionType):
-            return all(map(spells_itself, one.types))
+            return all(spells_itself(each, depth) for each in one.types)
+        if isinstance(one, inspect.StructType):  # no further down: a record may hold its own kind
+            return not depth and all(spells_itself(field.type, depth + 1) for field in one.fields)
         return isinstance(one, itself) or (isinstance(one, inspect.EnumType) and issubclass(one.cls, (int, str)))
 
     try:
@@ -127,7 +132,7 @@ def _tag_of(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
 
 
 def _items(value: Sequence[object]) -> Sequence[object]:
-    return [_plain(item) for item in value] if value else ()
+    return [item if type(item) in _AS_THEY_ARE else _plain(item) for item in value]
 
 
 def _refused(value: object) -> NoReturn:  # noqa: ARG001  whatever is in it
