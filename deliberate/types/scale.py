@@ -168,8 +168,9 @@ def to_score(raw: float, *, scale: str | Sequence[float]) -> float:
     (50.0, 70.0, 100.0)
     """
     low, high = parse_scale(scale)
-    value = finite(raw, low=min(low, high), high=max(low, high))
-    return min(100.0, max(0.0, round((value - low) / (high - low) * 100.0, 9)))
+    value = finite(raw, low=low, high=high) if low < high else finite(raw, low=high, high=low)
+    score = round((value - low) / (high - low) * 100.0, 9)
+    return score if 0.0 < score < 100.0 else min(100.0, max(0.0, score))  # noqa: PLR2004  its ends
 
 
 def raw_of(score: float, *, scale: str | Sequence[float]) -> float:

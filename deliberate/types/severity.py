@@ -8,11 +8,11 @@ and adjusted, are kept. Findings of tests, linters and scripts explain a score a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from deliberate.types.ballot import Ballot, DimensionScore, Finding
+from deliberate.types.ballot import Ballot, DimensionScore, Finding, Severity
 from deliberate.types.rubric import SeverityMode, plain_name
 from deliberate.types.scale import bracket_of
 
@@ -30,9 +30,12 @@ def adjusted_score(judged: float, findings: Iterable[Finding], *, mode: Severity
     >>> adjusted_score(80.0, [one]), adjusted_score(80.0, [one] * 5), adjusted_score(80.0, [one] * 5, mode="cap_only")
     (70.0, 50.0, 80.0)
     """
+    return _adjusted(judged, [finding.severity for finding in findings], mode)
+
+
+def _adjusted(judged: float, severities: Sequence[Severity], mode: SeverityMode) -> float:
     if mode == "advisory":
         return judged
-    severities = [finding.severity for finding in findings]
     if not severities:
         return max(0.0, judged)
     score = judged
@@ -52,12 +55,12 @@ def adjusted_ballot(ballot: Ballot) -> Ballot:
     if not ballot.dimensions:
         return ballot
     mode = ballot.severity
-    of: dict[str, list[Finding]] = {plain_name(one.dimension): [] for one in ballot.dimensions}
+    of: dict[str, list[Severity]] = {plain_name(one.dimension): [] for one in ballot.dimensions}
     strays = False
     for finding in ballot.findings:
         named = of.get(plain_name(finding.dimension))
         if named is not None:
-            named.append(finding)
+            named.append(finding.severity)
         else:
             strays = strays or finding.severity == "blocker"
     dimensions = tuple(
@@ -66,7 +69,7 @@ def adjusted_ballot(ballot: Ballot) -> Ballot:
                 dimension=one.dimension,
                 weight=one.weight,
                 judged=one.judged,
-                adjusted=adjusted_score(one.judged, of[plain_name(one.dimension)], mode=mode),
+                adjusted=_adjusted(one.judged, of[plain_name(one.dimension)], mode),
                 origin=one.origin,
             )
             for one in ballot.dimensions
