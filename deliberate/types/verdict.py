@@ -228,45 +228,49 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def findings(self) -> tuple[Merged, ...]:
         """What the counted ballots found, in seat order, those that mean the same merged, with who said what of it."""
-        spoken = [
-            (at, ask, Voiced(ask.seat, finding))
-            for ask in sorted(self.asks, key=lambda ask: ask.round)
-            if (answer := self.answers.get(at := ask_id(ask))) is not None and isinstance(answer.reply, Ballot)
-            for finding in answer.reply.findings
-        ]
-        if not spoken:
-            return ()
+        voiced: list[Voiced] = []
+        ask_of: dict[int, tuple[AskId, Ask]] = {}
+        for ask in sorted(self.asks, key=_round_of):
+            at = ask_id(ask)
+            answer = self.answers.get(at)
+            if answer is not None and isinstance(answer.reply, Ballot):
+                for finding in answer.reply.findings:
+                    voiced.append(one := Voiced(ask.seat, finding))
+                    ask_of[id(one)] = at, ask
         last = {vote.id for vote in self.votes}
-        at_of = {id(voiced): (at, ask) for at, ask, voiced in spoken}
-        order = {seat.name: place for place, seat in enumerate(self.panel.seats)}
-        groups = merged([voiced for _, _, voiced in spoken])
+        order = [seat.name for seat in self.panel.seats]
+        reviews = {at: answer.reply for at, answer in self.answers.items() if isinstance(answer.reply, Review)}
         found: list[tuple[int, Merged]] = []
-        for group in groups:
-            now = [one for one in group if at_of[id(one)][0] in last]
+        for group in merged(voiced):
+            asked = [ask_of[id(one)] for one in group]
+            now = [one for one, (at, _) in zip(group, asked, strict=True) if at in last]
             if now:
-                asked = [at_of[id(one)] for one in group]
-                first = min([order[one.seat] for one in now])
-                found.append((first, self._merged(group, now, asked)))
-        return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+                first = min([order.index(one.seat) for one in now])
+                found.append((first, self._merged(group, now, asked, reviews)))
+        return tuple([one for _, one in sorted(found, key=_first_of)])
 
-    def _merged(self, group: Sequence[Voiced], now: Sequence[Voiced], asked: Sequence[tuple[AskId, Ask]]) -> Merged:
+    def _merged(
+        self,
+        group: Sequence[Voiced],
+        now: Sequence[Voiced],
+        asked: Sequence[tuple[AskId, Ask]],
+        reviews: Mapping[AskId, Review],
+    ) -> Merged:
         """One group: who put it so before reading it from a peer, and who after."""
         said = {at for at, _ in asked}
         raised: list[str] = []
         agreed: list[str] = []
         for one, (_, ask) in zip(group, asked, strict=True):
             if one.seat not in raised and one.seat not in agreed:
-                (agreed if said.intersection(ask.shows) else raised).append(one.seat)
+                (raised if said.isdisjoint(ask.shows) else agreed).append(one.seat)
         keys = {one.finding.key for one in group}
         disputed: list[str] = []
-        for at, answer in self.answers.items():
-            if isinstance(review := answer.reply, Review):
-                if keys.intersection(review.refuted):
-                    disputed.append(seat_at(at))
-                elif keys.intersection(review.confirmed):
-                    agreed.append(seat_at(at))
+        for at, review in reviews.items():
+            if not keys.isdisjoint(review.refuted):
+                disputed.append(seat_at(at))
+            elif not keys.isdisjoint(review.confirmed):
+                agreed.append(seat_at(at))
         worst = most_severe([one.finding for one in now])
-        struck = () if self.close is None else self.close.struck
         others = {one.finding.key: one for one in reversed(group) if one.finding.key != worst.key}
         return Merged(
             finding=worst,
@@ -274,7 +278,7 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
             agreed=tuple(agreed),
             disputed=tuple(disputed),
             others=tuple(reversed(others.values())),
-            refuted=keys <= set(struck),
+            refuted=self.close is not None and keys.issubset(self.close.struck),
         )
 
     @property
@@ -315,6 +319,14 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
     def digest(self) -> str:
         """Sha-256 of the decision bytes."""
         return hashlib.sha256(self.decision_bytes).hexdigest()
+
+
+def _round_of(ask: Ask) -> int:
+    return ask.round
+
+
+def _first_of(found: tuple[int, Merged]) -> int:
+    return found[0]
 
 
 def _cited(before: Ballot, after: Ballot) -> tuple[str, ...]:
