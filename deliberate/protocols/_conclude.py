@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
 import msgspec
 
-from deliberate.tallies import bracket, decide
+from deliberate.tallies import LevelVote, bracket, decide, polled, winner
 from deliberate.types import (
     Answer,
     Ask,
@@ -120,14 +121,22 @@ def redecide(
 
 def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close, decided: Decided) -> Sensitivity:
     """What leaving out one seat, or another rule, would have decided."""
-    counted = {seat_at(at) for at in close.counting}
+    rules = panel.rules
+    votes = cast("Sequence[LevelVote]", polled(panel, heard, close, rules))  # there are such: it was decided
+    counted = [seat_at(at) for at in close.counting]
     voting = [seat.name for seat in panel.voters if seat.name in counted]
+    # Where every seat voted and counts, and kinship does not matter, whoever is left is a quorum.
+    every = len(votes) == len(counted) and not close.quorum_over and rules.independence == 1
     without: dict[str, Bracket | None] = {}
     if len(voting) > 1:
         for name in voting:
-            without[name] = _left_out(panel, heard, close, name)
+            if every:
+                left = [vote for vote, seat in zip(votes, counted, strict=True) if seat != name]
+                without[name] = winner(left, panel, heard, rules)
+            else:
+                without[name] = _left_out(panel, heard, close, name)
     others: dict[str, Bracket | None] = {
-        rule: bracket(panel, heard, close, _under(panel.rules, rule)) for rule in _COMPARED if rule != panel.rules.rule
+        rule: winner(votes, panel, heard, _under(rules, rule)) for rule in _COMPARED if rule != rules.rule
     }
     return Sensitivity(
         hinges_on=tuple(name for name, found in without.items() if found != decided.bracket),

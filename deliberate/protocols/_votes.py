@@ -74,7 +74,7 @@ def closed(panel: Panel, heard: Heard, close: Close) -> Wave | Close:
     Policies are tried in their order: what comes before a chair and settles the tie spares the ask, and a chair whose
     word settles nothing passes it on.
     """
-    if all(seat.duty != "chair" for seat in panel.seats):
+    if not panel.chairs:
         return close
     tied = _tied(panel, heard, close)
     for policy in panel.rules.tie if tied else ():
@@ -103,5 +103,4 @@ def _chair(panel: Panel, policy: str) -> Seat | None:
     """The chair a tie policy asks: the first by name, so that nothing depends on where it sits."""
     if policy not in ("chair", "human"):
         return None
-    found = [seat for seat in panel.seats if seat.duty == "chair" and seat.judge.human == (policy == "human")]
-    return min(found, key=lambda seat: seat.name, default=None)
+    return next((seat for seat in panel.chairs if seat.judge.human == (policy == "human")), None)

@@ -4,8 +4,19 @@
 """
 
 from deliberate.tallies._base import LevelVote, Rule
-from deliberate.tallies._decide import bracket, decide, needed
+from deliberate.tallies._decide import bracket, decide, needed, polled, winner
 from deliberate.tallies._numbers import BRACKET_SCORES, numbers
 from deliberate.tallies._ties import TIE_POLICIES
 
-__all__ = ["BRACKET_SCORES", "TIE_POLICIES", "LevelVote", "Rule", "bracket", "decide", "needed", "numbers"]
+__all__ = [
+    "BRACKET_SCORES",
+    "TIE_POLICIES",
+    "LevelVote",
+    "Rule",
+    "bracket",
+    "decide",
+    "needed",
+    "numbers",
+    "polled",
+    "winner",
+]

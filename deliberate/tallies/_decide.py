@@ -31,7 +31,7 @@ from deliberate.types import (
     without_findings,
 )
 
-__all__ = ["bracket", "decide", "needed"]
+__all__ = ["bracket", "decide", "needed", "polled", "winner"]
 
 _vote = cast("Callable[[tuple[int, float, float]], LevelVote]", partial(tuple.__new__, LevelVote))  # pyright: ignore[reportUnknownMemberType]  of any tuple
 """A vote of its three parts: a third of the time its name takes, and it is what many verdicts are decided by."""
@@ -70,7 +70,7 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
         ConfigError: The quorum asks for more seats than there are.
     """
     rule = _rule_of(rules.rule, rules.bracket_score, rules.tie)
-    votes = _polled(panel, heard, close, rules)
+    votes = polled(panel, heard, close, rules)
     if isinstance(votes, Undecided):
         return votes
     found = _won(rule, votes, rules, panel, heard)
@@ -94,16 +94,21 @@ def decide(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Decided | 
 
 def bracket(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Bracket | None:
     """The bracket alone that ``decide`` gives, None where it gives none: what many another way would have decided."""
-    rule = _rule_of(rules.rule, rules.bracket_score, rules.tie)
-    votes = _polled(panel, heard, close, rules)
-    if isinstance(votes, Undecided):
-        return None
-    found = _won(rule, votes, rules, panel, heard)
+    votes = polled(panel, heard, close, rules)
+    return None if isinstance(votes, Undecided) else winner(votes, panel, heard, rules)
+
+
+def winner(votes: Sequence[LevelVote], panel: Panel, heard: Heard, rules: Rules) -> Bracket | None:
+    """The bracket that votes which were polled give, None where they give none."""
+    found = _won(_rule_of(rules.rule, rules.bracket_score, rules.tie), votes, rules, panel, heard)
     return None if isinstance(found, Undecided) else found[0]
 
 
-def _polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> list[LevelVote] | Undecided:
-    """The votes that count, each with a weight, where quorum and independence are met."""
+def polled(panel: Panel, heard: Heard, close: Close, rules: Rules) -> Sequence[LevelVote] | Undecided:
+    """The votes that count, in their order, each with a weight; or why they are too few or too much alike.
+
+    Of the rules, quorum and independence matter here.
+    """
     seats, struck = panel.named, close.struck
     votes: list[LevelVote] = []
     ballots = 0
@@ -189,10 +194,8 @@ def _families(judges: Sequence[Judge]) -> int:
 
 def _chair(panel: Panel, heard: Heard, *, human: bool) -> Bracket | None:
     """The last bracket a chair gave, a person's or a model's; of several chairs, the first by name speaks."""
-    chairs = sorted(seat.name for seat in panel.seats if seat.duty == "chair" and seat.judge.human == human)
-    if not chairs:
+    chair = next((seat.name for seat in panel.chairs if seat.judge.human == human), None)
+    if chair is None:
         return None
-    words = {
-        at: reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and seat_at(at) in chairs[:1]
-    }
+    words = {at: reply.bracket for at, reply in heard.items() if isinstance(reply, Ballot) and seat_at(at) == chair}
     return words[max(words, key=round_at)] if words else None

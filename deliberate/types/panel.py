@@ -178,6 +178,11 @@ class Panel(Record, frozen=True, kw_only=True, dict=True):
         return tuple(seat for seat in self.seats if seat.duty == "vote")
 
     @cached_property
+    def chairs(self) -> tuple[Seat, ...]:
+        """The seats that are asked where votes tie, by name: nothing depends on where they sit."""
+        return tuple(sorted((seat for seat in self.seats if seat.duty == "chair"), key=lambda seat: seat.name))
+
+    @cached_property
     def digest(self) -> str:
         """Sha-256 of everything in the panel but its name and its rules."""
         return digest_of(
