@@ -123,7 +123,7 @@ async def by_panel(
         anew = found
     verdict = await deliberate(case, panel, runtime=runtime, rubric=rubric, forms=forms)
     whole = _evaluation(evaluator, verdict)
-    findings, resolved = followed(whole.findings, previous)
+    findings, resolved = (whole.findings, ()) if previous is None else followed(whole.findings, previous)
     usage = anew.usage + whole.usage
     return msgspec.structs.replace(
         whole,
@@ -180,7 +180,8 @@ def _evaluation(evaluator: Evaluator, verdict: Verdict) -> Evaluation:
         outcome = _undecided(decision)
         reason = outcome.detail
     findings = tuple(
-        msgspec.structs.replace(one.finding, id=f"F{at}") for at, one in enumerate(verdict.findings, start=1)
+        msgspec.structs.replace(one.finding, id=f"F{at}", state="new")
+        for at, one in enumerate(verdict.findings, start=1)
     )
     said = next((ballot.suggestion for ballot in sorted(ballots, key=_by_score) if ballot.suggestion), "")
     return Evaluation(
