@@ -30,15 +30,15 @@ def advance(protocol: Protocol, case: Case, panel: Panel, answers: Mapping[AskId
         step = protocol.move(case, panel, dict(heard))
         if isinstance(step, Close):
             return Closed(close=step, heard=heard)
-        ids = tuple(ask_id(ask) for ask in step.asks)
+        ids = tuple(map(ask_id, step.asks))
         fresh = {at for at in ids if at not in heard}
         if not ids or len(heard) + len(ids) > most or len(fresh) < len(ids):
             msg = f"protocol {protocol.name!r} does not keep to the {most} asks it declared"
             raise RuntimeError(msg)
-        unanswered = tuple(at for at in ids if at not in answers)
+        unanswered = tuple([at for at in ids if at not in answers])
         if unanswered:
             return Pending(wave=step, heard=heard, open=unanswered)
-        heard.update((at, answers[at]) for at in ids)
+        heard |= {at: answers[at] for at in ids}
 
 
 def protocol_of(spec: Spec, *, where: str = "protocol") -> Protocol:

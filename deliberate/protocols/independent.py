@@ -24,11 +24,10 @@ class Independent(Record, frozen=True, kw_only=True):
 
     def move(self, case: Case, panel: Panel, heard: Heard) -> Wave | Close:  # noqa: ARG002  sealed: no case is looked at
         """One wave of all voting seats, then the close."""
-        asks = tuple(ask_of(panel, seat) for seat in panel.voters)
-        ids = tuple(ask_id(ask) for ask in asks)
+        asks = tuple([ask_of(panel, seat) for seat in panel.voters])
         if not heard:
             return Wave(asks=asks, spend=panel.spend)
-        return closed(panel, heard, Close(counting=ids, because="every seat was asked once"))
+        return closed(panel, heard, Close(counting=tuple(map(ask_id, asks)), because="every seat was asked once"))
 
     def most_asks(self, panel: Panel) -> int:
         """One ask a voting seat, and one for a chair."""

@@ -13,9 +13,10 @@ import msgspec
 
 __all__ = ["Record", "canonical", "digest_of"]
 
-_AS_THEY_ARE = frozenset({str, int, bool, type(None), msgspec.Raw})  # most of what there is, and no subclass of these
+_AS_THEY_ARE = {str, int, bool, type(None), msgspec.Raw}
+"""Types whose values the encoder spells as they have to be: most of what there is, and what was found out to be so."""
 _WAYS: dict[type, Callable[[Any], object]] = {}
-"""How values of each type are spelled, as far as one was: found out once a type."""
+"""How values of all other types are spelled, as far as one was: found out once a type."""
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
@@ -51,20 +52,24 @@ def _plain(value: object) -> object:
         return value
     way = _WAYS.get(kind)
     if way is None:
-        way = _WAYS[kind] = _way_of(kind)
+        way = _way_of(kind)
+        if way is None:
+            _AS_THEY_ARE.add(kind)
+            return value
+        _WAYS[kind] = way
     return way(value)
 
 
-def _way_of(kind: type) -> Callable[[Any], object]:
-    """How values of one type are put into JSON's own types."""
-    way: Callable[[Any], object] = _as_it_is
+def _way_of(kind: type) -> Callable[[Any], object] | None:
+    """How values of one type are put into JSON's own types; None if they are left as they are."""
+    way: Callable[[Any], object] | None = None
     if issubclass(kind, float):
         way = _number
     elif issubclass(kind, Enum):
-        way = _as_it_is if issubclass(kind, (int, str)) else _level
+        way = None if issubclass(kind, (int, str)) else _level
     elif issubclass(kind, msgspec.Struct):
         names = _walked(kind)
-        way = partial(_fields, names, _tag_of(kind)) if names else _as_it_is
+        way = partial(_fields, names, _tag_of(kind)) if names else None
     elif issubclass(kind, Mapping):
         way = _pairs
     elif issubclass(kind, (set, frozenset)):
@@ -72,10 +77,6 @@ def _way_of(kind: type) -> Callable[[Any], object]:
     elif issubclass(kind, (tuple, list)):
         way = _items
     return way
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 def _level(value: Enum) -> object:
@@ -132,7 +133,7 @@ def _tag_of(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
 
 
 def _items(value: Sequence[object]) -> Sequence[object]:
-    return [item if type(item) in _AS_THEY_ARE else _plain(item) for item in value]
+    return [item if type(item) in _AS_THEY_ARE else _plain(item) for item in value] if value else ()
 
 
 def _refused(value: object) -> NoReturn:  # noqa: ARG001  whatever is in it

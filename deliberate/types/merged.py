@@ -17,7 +17,7 @@ from typing import NamedTuple
 from deliberate.types.ballot import Finding
 from deliberate.types.rubric import same_name
 
-__all__ = ["Merged", "Voiced", "merged", "most_severe", "same_finding"]
+__all__ = ["Merged", "Voiced", "grouped", "merged", "most_severe", "same_finding"]
 
 LEAST_WORDS = 3
 """Quotes shorter than this mean the same only if they are equal: "the" stands in every other quote."""
@@ -57,13 +57,19 @@ def merged(voiced: Sequence[Voiced]) -> tuple[tuple[Voiced, ...], ...]:
 
     Sameness is carried on: if a meets b and b meets c, the three are one group.
     """
+    groups = grouped([one.finding for one in voiced])
+    return tuple([tuple([voiced[at] for at in group]) for group in groups])
+
+
+def grouped(findings: Sequence[Finding]) -> Sequence[Sequence[int]]:
+    """The places of findings in groups that mean the same: ascending, groups by their first."""
     said: dict[object, list[int]] = {}
-    for at, (_, one) in enumerate(voiced):
+    for at, one in enumerate(findings):
         said.setdefault((one.key, one.dimension, one.location, one.quote) if one.key else at, []).append(at)
     groups: list[list[list[int]]] = []
     for places in said.values():  # what is said in the same words is compared once
-        one = voiced[places[0]].finding
-        met = [group for group in groups if any(same_finding(one, voiced[other[0]].finding) for other in group)]
+        one = findings[places[0]]
+        met = [group for group in groups if any(same_finding(one, findings[other[0]]) for other in group)]
         if not met:
             groups.append([places])
             continue
@@ -72,7 +78,7 @@ def merged(voiced: Sequence[Voiced]) -> tuple[tuple[Voiced, ...], ...]:
             first.extend(other)
             groups.remove(other)
         first.append(places)
-    return tuple([tuple([voiced[at] for at in sorted(chain.from_iterable(group))]) for group in groups])
+    return [sorted(chain.from_iterable(group)) for group in groups]
 
 
 def same_finding(one: Finding, other: Finding) -> bool:

@@ -15,6 +15,7 @@ from deliberate.types.ballot import (
     AskId,
     Ballot,
     BallotState,
+    Finding,
     Heard,
     Review,
     Usage,
@@ -22,7 +23,7 @@ from deliberate.types.ballot import (
     seat_at,
     state_of,
 )
-from deliberate.types.merged import Merged, Voiced, merged, most_severe
+from deliberate.types.merged import Merged, Voiced, grouped, most_severe
 from deliberate.types.panel import Panel, Seat, Spend
 from deliberate.types.scale import Bracket
 
@@ -40,6 +41,10 @@ __all__ = [
     "Vote",
     "Wave",
 ]
+
+
+_Spoken = tuple[AskId, Ask, Finding]
+"""A finding, with the ask it answers and where that stands."""
 
 
 class Wave(Record, frozen=True, kw_only=True):
@@ -228,50 +233,41 @@ class Verdict(Record, frozen=True, kw_only=True, dict=True):
     @cached_property
     def findings(self) -> tuple[Merged, ...]:
         """What the counted ballots found, in seat order, those that mean the same merged, with who said what of it."""
-        voiced: list[Voiced] = []
-        ask_of: dict[int, tuple[AskId, Ask]] = {}
+        spoken: list[_Spoken] = []
         for ask in sorted(self.asks, key=_round_of):
             at = ask_id(ask)
             answer = self.answers.get(at)
             if answer is not None and isinstance(answer.reply, Ballot):
-                for finding in answer.reply.findings:
-                    voiced.append(one := Voiced(ask.seat, finding))
-                    ask_of[id(one)] = at, ask
+                spoken += [(at, ask, finding) for finding in answer.reply.findings]
         last = {vote.id for vote in self.votes}
         order = [seat.name for seat in self.panel.seats]
         reviews = {at: answer.reply for at, answer in self.answers.items() if isinstance(answer.reply, Review)}
         found: list[tuple[int, Merged]] = []
-        for group in merged(voiced):
-            asked = [ask_of[id(one)] for one in group]
-            now = [one for one, (at, _) in zip(group, asked, strict=True) if at in last]
+        for group in grouped([finding for _, _, finding in spoken]):
+            said = [spoken[at] for at in group]
+            now = [one for one in said if one[0] in last]
             if now:
-                first = min([order.index(one.seat) for one in now])
-                found.append((first, self._merged(group, now, asked, reviews)))
+                first = min([order.index(ask.seat) for _, ask, _ in now])
+                found.append((first, self._merged(said, now, reviews)))
         return tuple([one for _, one in sorted(found, key=_first_of)])
 
-    def _merged(
-        self,
-        group: Sequence[Voiced],
-        now: Sequence[Voiced],
-        asked: Sequence[tuple[AskId, Ask]],
-        reviews: Mapping[AskId, Review],
-    ) -> Merged:
+    def _merged(self, said: Sequence[_Spoken], now: Sequence[_Spoken], reviews: Mapping[AskId, Review]) -> Merged:
         """One group: who put it so before reading it from a peer, and who after."""
-        said = {at for at, _ in asked}
+        places = {at for at, _, _ in said}
         raised: list[str] = []
         agreed: list[str] = []
-        for one, (_, ask) in zip(group, asked, strict=True):
-            if one.seat not in raised and one.seat not in agreed:
-                (raised if said.isdisjoint(ask.shows) else agreed).append(one.seat)
-        keys = {one.finding.key for one in group}
+        for _, ask, _ in said:
+            if ask.seat not in raised and ask.seat not in agreed:
+                (raised if places.isdisjoint(ask.shows) else agreed).append(ask.seat)
+        keys = {finding.key for _, _, finding in said}
         disputed: list[str] = []
         for at, review in reviews.items():
             if not keys.isdisjoint(review.refuted):
                 disputed.append(seat_at(at))
             elif not keys.isdisjoint(review.confirmed):
                 agreed.append(seat_at(at))
-        worst = most_severe([one.finding for one in now])
-        others = {one.finding.key: one for one in reversed(group) if one.finding.key != worst.key}
+        worst = most_severe([finding for _, _, finding in now])
+        others = {one.key: Voiced(ask.seat, one) for _, ask, one in reversed(said) if one.key != worst.key}
         return Merged(
             finding=worst,
             raised=tuple(raised),
