@@ -229,8 +229,8 @@ def _dimensions(ballots: Sequence[Ballot]) -> tuple[DimensionScore, ...]:
         DimensionScore(
             dimension=name,
             weight=scores[0].weight,
-            judged=round(math.fsum(one.judged for one in scores) / len(scores), 9),
-            adjusted=round(math.fsum(one.adjusted for one in scores) / len(scores), 9),
+            judged=round(math.fsum([one.judged for one in scores]) / len(scores), 9),
+            adjusted=round(math.fsum([one.adjusted for one in scores]) / len(scores), 9),
         )
         for name, scores in found.items()
     )
