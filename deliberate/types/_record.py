@@ -13,8 +13,9 @@ import msgspec
 
 __all__ = ["Record", "canonical", "digest_of"]
 
-_AS_THEY_ARE = {str, int, bool, type(None), msgspec.Raw}
-"""Types whose values the encoder spells as they have to be: most of what there is, and what was found out to be so."""
+_AS_THEY_ARE: set[type] = {str, int, bool, type(None), msgspec.Raw}
+"""Types whose values the encoder spells as they have to be: most of what there is, and what was found out to be so; no
+subclass of these."""
 _WAYS: dict[type, Callable[[Any], object]] = {}
 """How values of all other types are spelled, as far as one was: found out once a type."""
 _ENCODER = msgspec.json.Encoder(order="sorted")

@@ -93,6 +93,14 @@ def test_a_quote_that_is_not_in_the_output_is_flagged() -> None:
     assert found.flags == ("quote_not_found",)
 
 
+@pytest.mark.parametrize("size", [1, 2000])
+def test_a_quote_may_be_broken_into_lines_otherwise_than_the_output(size: int) -> None:
+    quotes = ["return sum(items) def total(items):", "return sum(items) # nowhere"]
+    findings = [{"severity": "minor", "title": "t", "quote": quote} for quote in quotes]
+    found = ballot(reply(score=5, findings=findings), output=(OUTPUT * (1 + size)))
+    assert [one.flags for one in found.findings] == [(), ("quote_not_found",)]
+
+
 @pytest.mark.parametrize("wrap", ["```json\n{}\n```", '<think>hm {{"score": 3}}</think>\n{}', "  {}  \n"])
 def test_a_fence_around_all_and_closed_thinking_before_it_are_taken_off(wrap: str) -> None:
     body = reply(bracket="poor", score=3)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from deliberate.errors import ConfigError
 from deliberate.plugins import names
@@ -188,6 +192,29 @@ def test_leaving_a_seat_out_takes_it_from_the_quorum_too() -> None:
     one = conclude(sitting, asks=[], answers=heard, close=close, digests={})
     assert one.sensitivity is not None
     assert one.sensitivity.without == {"a": None, "b": None}, "one of the two that are left"
+
+
+@given(
+    said=st.lists(st.sampled_from(["poor", "fair", "good", "excellent", GONE]), min_size=2, max_size=5),
+    weights=st.lists(st.sampled_from([1.0, 1.0, 1.0, 2.0, 0.0]), min_size=5, max_size=5),
+    rule=st.sampled_from(names("tallies")),
+    quorum=st.sampled_from(["majority", "all"]),
+    independence=st.sampled_from([1, 2]),
+)
+def test_a_verdict_without_a_seat_is_the_verdict_of_the_others(
+    said: list[str | Absent], weights: list[float], rule: str, quorum: Literal["majority", "all"], independence: int
+) -> None:
+    seats = dict(zip("abcde", said, strict=False))
+    rules = Rules(rule=rule, quorum=quorum, independence=independence)
+    whole = verdict(seats, sitting=panel(*seats, weights=dict(zip("abcde", weights, strict=True)), rules=rules))
+    assume(whole.sensitivity is not None)
+    assert whole.sensitivity is not None
+    for name, found in whole.sensitivity.without.items():
+        others = redecide(whole, rules, seats=[*(seats.keys() - {name})]).decision
+        assert found == (others.bracket if isinstance(others, Decided) else None)
+    for other, found in whole.sensitivity.rules.items():
+        under = redecide(whole, msgspec.structs.replace(rules, rule=other)).decision
+        assert found == (under.bracket if isinstance(under, Decided) else None)
 
 
 # --- redecide --------------------------------------------------------------------------------------

@@ -132,6 +132,29 @@ def test_a_level_is_spelled_as_its_value_whatever_its_kind() -> None:
     assert canonical([types.Bracket.GOOD, Loose.HALF, Loose.WHOLE]) == b"[2,0.5,2]"
 
 
+class Inner(Record, frozen=True, kw_only=True, tag=True):
+    """Text and levels, and its own kind."""
+
+    name: str
+    level: types.Bracket = types.Bracket.GOOD
+    others: tuple[Inner, ...] = ()
+
+
+class Outer(Record, frozen=True, kw_only=True):
+    """Holds such records, and a number."""
+
+    inner: tuple[Inner, ...]
+    score: float
+
+
+def test_records_of_text_in_a_record_are_spelled_with_their_tags_and_so_are_numbers_beside_them() -> None:
+    held = Outer(inner=(Inner(name="a"), Inner(name="b", others=(Inner(name="c"),))), score=3.0)
+    assert canonical(held) == (
+        b'{"inner":[{"level":2,"name":"a","others":[],"type":"Inner"},'
+        b'{"level":2,"name":"b","others":[{"level":2,"name":"c","others":[],"type":"Inner"}],"type":"Inner"}],"score":3}'
+    )
+
+
 class Elsewhere(Record, frozen=True, kw_only=True):
     """A record of another package, with a type that is known only to a type checker."""
 
