@@ -125,16 +125,14 @@ def _sensitivity(panel: Panel, heard: Mapping[AskId, Reply], close: Close, decid
     votes = cast("Sequence[LevelVote]", polled(panel, heard, close, rules))  # there are such: it was decided
     counted = [seat_at(at) for at in close.counting]
     voting = [seat.name for seat in panel.voters if seat.name in counted]
-    # Where every seat voted and counts, and kinship does not matter, whoever is left is a quorum.
-    every = len(votes) == len(counted) and not close.quorum_over and rules.independence == 1
+    # Where every seat voted once and counts, and kinship does not matter, whoever is left is a quorum.
+    every = counted == voting and len(votes) == len(voting) and not close.quorum_over and rules.independence == 1
     without: dict[str, Bracket | None] = {}
-    if len(voting) > 1:
-        for name in voting:
-            if every:
-                left = [vote for vote, seat in zip(votes, counted, strict=True) if seat != name]
-                without[name] = winner(left, panel, heard, rules)
-            else:
-                without[name] = _left_out(panel, heard, close, name)
+    for at, name in enumerate(voting if len(voting) > 1 else ()):
+        if every:
+            without[name] = winner([*votes[:at], *votes[at + 1 :]], panel, heard, rules)
+        else:
+            without[name] = _left_out(panel, heard, close, name)
     others: dict[str, Bracket | None] = {
         rule: winner(votes, panel, heard, _under(rules, rule)) for rule in _COMPARED if rule != rules.rule
     }
