@@ -19,6 +19,8 @@ MOST_BYTES = 2 * 2**30
 MOST_FILES = 300_000
 """A workspace with more than this is not copied."""
 
+_PREFIX = "deliberate-"
+
 
 class Scratch(Record, frozen=True, kw_only=True):
     """``root`` holds ``work``, where the program runs, and ``home``, its HOME and TMPDIR."""
@@ -33,12 +35,13 @@ def scratch_of(
 ) -> Scratch:
     """A new scratch folder with a copy of the workspace (``""``: nothing) in it, and in its home only those links.
 
-    Links are copied as links, never followed; pipes, sockets and devices are left out.
+    Links are copied as links, never followed; pipes, sockets and devices are left out. So are scratch folders, where
+    the workspace holds the folder for temporary files: none is copied into itself, or while another process removes it.
 
     Raises:
         EvaluatorError: The workspace is not a folder that can be read, or is too large.
     """
-    root = Path(tempfile.mkdtemp(prefix="deliberate-")).resolve()
+    root = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
     try:
         work, home = root / "work", root / "home"
         work.mkdir()
@@ -48,20 +51,25 @@ def scratch_of(
             (home / name).symlink_to(target)
         if workspace:
             with _explained(workspace):
-                _copy(workspace, str(work), [most_bytes, most_files])
+                _copy(workspace, str(work), [most_bytes, most_files], scratches=str(root.parent))
     except BaseException:
         remove(str(root))
         raise
     return Scratch(root=str(root), work=str(work), home=str(home))
 
 
-def _copy(folder: str, into: str, left: list[int]) -> None:
-    """Copies what is in a folder; ``left`` is how many bytes and entries there may still be."""
-    pending = [(folder, into)]
+def _copy(folder: str, into: str, left: list[int], *, scratches: str) -> None:
+    """Copies what is in a folder; ``left`` is how many bytes and entries there may still be.
+
+    ``scratches`` is where scratch folders lie, all links of the path resolved.
+    """
+    pending = [(os.path.realpath(folder), into)]
     while pending:
         source, target = pending.pop()
         with os.scandir(source) as entries:
             for entry in entries:
+                if source == scratches and entry.name.startswith(_PREFIX):
+                    continue
                 place = os.path.join(target, entry.name)  # noqa: PTH118  this runs for every file there is
                 left[1] -= 1
                 if entry.is_symlink():

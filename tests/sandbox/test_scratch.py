@@ -30,6 +30,24 @@ def test_a_workspace_that_is_too_large_is_refused_and_leaves_nothing(
     remove(found.root)
 
 
+def test_scratch_folders_within_the_workspace_are_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "link"
+    (tmp_path / "work/tmp").mkdir(parents=True)
+    temporary.symlink_to(tmp_path / "work/tmp")
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    (tmp_path / "work/tmp/mine.txt").write_text("mine")
+    (tmp_path / "work/deliberate-notes").mkdir()
+    other = scratch_of("")
+    found = scratch_of(str(tmp_path / "work"))
+    assert sorted(str(path.relative_to(found.work)) for path in Path(found.work).rglob("*")) == [
+        "deliberate-notes",
+        "tmp",
+        "tmp/mine.txt",
+    ]
+    for one in (found, other):
+        remove(one.root)
+
+
 @pytest.mark.parametrize("name", ["nowhere", "file", "nul\0inside"])
 def test_a_workspace_that_is_no_folder_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
