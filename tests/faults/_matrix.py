@@ -26,6 +26,7 @@ F15 cancelled by whoever embeds it              test_cancel::test_cancelling_at_
 F16 programs that will not end                  ../sandbox/test_tiers::test_many_that_left_their_group_are_swept_at_the_deadline
 F17 changed between kill and resume             ../cli/test_run::test_what_changed_is_named_and_never_mixed
 F18 few files to open                           test_run::test_with_few_files_to_open_it_completes
+F18 one worker thread                           test_run::test_with_one_worker_thread_it_completes
 F19 a million records                           test_nth::test_a_ledger_of_a_million_records_opens_in_seconds_and_reads_no_bodies *
 F20 stopped for 30 s                            test_run::test_stopped_for_a_while_it_goes_on_where_it_was *
 === =========================================== =======================================================================

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from deliberate.testing.endpoint import Call
@@ -126,6 +127,47 @@ async def test_with_few_files_to_open_it_completes(tmp_path: Path, undisturbed: 
         )
         assert done.returncode == 0, done.stderr.decode()
         assert runs.digests() == undisturbed
+
+
+ONE_WORKER = """
+import asyncio, concurrent.futures, sys
+from anyio.to_thread import current_default_thread_limiter
+current_default_thread_limiter().total_tokens = 1
+asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(1))
+print("one worker", file=sys.stderr)
+"""
+
+
+async def test_with_one_worker_thread_it_completes(tmp_path: Path, undisturbed: list[str]) -> None:
+    async with laid(tmp_path / "t", latency_seconds=0.1) as runs:
+        (runs.folder / "few.py").write_text(ONE_WORKER, encoding="utf-8")
+        done = await runs.run("--import", "few", "--record", "said.jsonl")  # a recording is written in a worker
+        assert done.code == 0, done.err
+        assert "one worker\n" in done.err
+        assert runs.digests() == undisturbed
+
+
+async def test_with_one_worker_thread_programs_and_judges_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    script = {"type": "script", "params": {"command": "echo '{\"score\": 80}'"}}
+    jury = {"type": "deliberation", "params": {"panel": "two"}}
+    async with laid(tmp_path / "t") as runs:
+        (runs.folder / "few.py").write_text(ONE_WORKER, encoding="utf-8")
+        seats = "seats: [{model: openai/good}, {model: openai/fair}]\ncriteria: Is it right?\n"
+        (runs.folder / "two.panel.yaml").write_text(f"deliberate: 1\n{seats}", encoding="utf-8")
+        plan = {"deliberate": 1, "parts": {"check": script, "jury": jury}}
+        (runs.folder / "p.plan.yaml").write_bytes(msgspec.json.encode(plan))
+        flags = ("--cases", "cases.jsonl", "--trust-code", "--import", "few", "--json")
+        where = ("--api-base", f"openai={runs.endpoint.address}")
+        done = await anyio.run_process(
+            [sys.executable, "-m", "deliberate", "run", "p.plan.yaml", *flags, *where],
+            cwd=runs.folder,
+            env=runs.environment(),
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        end = msgspec.json.decode(done.stdout.splitlines()[-1])
+        assert (end["status"], end["judged"]) == ("ok", CASES)
 
 
 CANARY = "sk-canary/7f3a+Q9=zz"
