@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from deliberate.errors import GateFailed, NoVerdict
+from deliberate.errors import ConfigError, GateFailed, NoVerdict
 from deliberate.types import (
     Absent,
     Bracket,
@@ -23,8 +23,9 @@ from deliberate.types import (
     Undecided,
     Unscored,
     Verdict,
-    bracket_named,
     bracket_of,
+    check_bounds,
+    required_bracket,
     state_of,
 )
 
@@ -64,7 +65,11 @@ INCOMPLETE = frozenset({"waiting", "budget", "deadline", "cancelled"})
 class Required(Record, frozen=True, kw_only=True):
     """What is asked of a result from outside.
 
-    ``max_unread`` and ``min_agreement`` are shares, 0–1; ``max_drop`` is in points below a baseline.
+    ``max_unread`` and ``min_agreement`` are shares, 0–1 (of a run the latter is an alpha, −1 to 1); ``max_drop`` is in
+    points below a baseline.
+
+    Raises:
+        ConfigError: A number is outside of its bounds: such a gate could not hold, or could not fail.
     """
 
     min_score: float | None = None
@@ -73,6 +78,11 @@ class Required(Record, frozen=True, kw_only=True):
     max_unread: float | None = None
     min_agreement: float | None = None
     max_drop: float | None = None
+
+    def __post_init__(self) -> None:
+        """Holds every number against its bounds, whoever wrote it."""
+        numbers = ("min_score", "max_blockers", "max_unread", "min_agreement", "max_drop")
+        check_bounds({name: getattr(self, name) for name in numbers}, of_run=True)
 
 
 class GateLine(Record, frozen=True, kw_only=True):
@@ -214,17 +224,18 @@ def require(
     Raises:
         NoVerdict: There is no score, here or in the baseline.
         GateFailed: A gate does not hold; the message is the table of the votes.
-        ValueError: There is no bracket of that name, or nothing to drop below.
+        ConfigError: A number is outside of its bounds, there is no bracket of that name, or nothing to drop below.
     """
     __tracebackhide__ = True  # pytest then shows the test, and not this function
     if max_drop is not None and baseline is None:
-        raise ValueError("max_drop: there is nothing to drop below; expected baseline= beside it")
+        raise ConfigError("there is nothing to drop below", where="max_drop", expected="baseline= beside it")
     before = baseline.score if isinstance(baseline, Evaluation) else baseline
+    check_bounds({"min_agreement": min_agreement, "baseline": before})
     if isinstance(baseline, Evaluation) and before is None:
         raise NoVerdict("the baseline has no score")
     required = Required(
         min_score=min_score,
-        min_bracket=bracket_named(min_bracket) if isinstance(min_bracket, str) else min_bracket,
+        min_bracket=required_bracket(min_bracket),
         max_blockers=max_blockers,
         max_unread=max_unread,
         min_agreement=min_agreement,

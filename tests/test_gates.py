@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import anyio
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from deliberate import judge
 from deliberate.agreement.percent_agreement import percent_agreement
-from deliberate.errors import GateFailed, NoVerdict
+from deliberate.errors import ConfigError, GateFailed, NoVerdict
 from deliberate.gates import (
     EXIT,
     GateLine,
@@ -265,10 +266,50 @@ def test_every_gate_can_be_asserted(gate: str) -> None:
 
 
 def test_a_drop_needs_something_to_drop_below() -> None:
-    with pytest.raises(ValueError, match="there is nothing to drop below"):
+    with pytest.raises(ConfigError, match="there is nothing to drop below"):
         require(scored(70.0), max_drop=5)
     with pytest.raises(NoVerdict, match="the baseline has no score"):
         require(scored(70.0), baseline=unscored())
+
+
+WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
+    "too high": ({"min_score": 400}, "min_score is 400; expected points from 0 to 100"),
+    "too low": ({"min_score": -0.1}, "min_score is -0.1; expected points from 0 to 100"),
+    "no number": ({"min_score": float("nan")}, "min_score is nan; expected points from 0 to 100"),
+    "a text": ({"min_score": "70"}, "min_score is '70'; expected points from 0 to 100"),
+    "yes": ({"min_score": True}, "min_score is True; expected points from 0 to 100"),
+    "a share in percent": ({"max_unread": 2}, "max_unread is 2; expected a share from 0 to 1"),
+    "an agreement above 1": ({"min_agreement": 1.5}, "min_agreement is 1.5; expected a share from 0 to 1"),
+    "an alpha": ({"min_agreement": -0.5}, "min_agreement is -0.5; expected a share from 0 to 1"),
+    "a negative count": ({"max_blockers": -1}, "max_blockers is -1; expected a whole number of at least 0"),
+    "half a blocker": ({"max_blockers": 0.5}, "max_blockers is 0.5; expected a whole number of at least 0"),
+    "no count": ({"max_blockers": True}, "max_blockers is True; expected a whole number of at least 0"),
+    "a rise": ({"max_drop": -5, "baseline": 50}, "max_drop is -5; expected points from 0 to 100"),
+    "no score": ({"baseline": 101}, "baseline is 101; expected points from 0 to 100"),
+    "no bracket": ({"min_bracket": "great"}, "min_bracket: unknown bracket 'great'"),
+    "a number of a bracket": ({"min_bracket": 2}, "min_bracket: unknown bracket '2'"),
+}
+
+
+@pytest.mark.parametrize("wrong", list(WRONG))
+def test_what_no_result_could_have_is_not_asked_for(wrong: str) -> None:
+    gates, said = WRONG[wrong]
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        require(half_agreed(), **gates)  # type: ignore[arg-type]  # wrong on purpose
+
+
+@pytest.mark.parametrize("name", ["min_score", "max_blockers", "max_unread", "min_agreement", "max_drop"])
+@pytest.mark.parametrize("value", [-2, float("nan"), float("inf")])
+def test_a_requirement_has_its_bounds_whoever_makes_it(name: str, value: float) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} is {value}; expected "):
+        msgspec.structs.replace(Required(), **{name: value})
+
+
+def test_a_run_may_be_held_against_an_alpha_below_0() -> None:
+    facts = RunFacts(cases=1, judged=1, scored=1, mean=1.0, agreement=-0.2)
+    assert result_of_run(facts, Required(min_agreement=-0.5)).status == "ok"
+    with pytest.raises(ConfigError, match="an alpha from -1 to 1"):
+        Required(min_agreement=-1.1)
 
 
 @given(st.lists(st.lists(st.sampled_from([*Bracket, None]), max_size=5), max_size=3))

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from deliberate.errors import UnknownName
 from deliberate.gates import Required
-from deliberate.types import BRACKETS, Bracket, Param, bracket_named
+from deliberate.types import Bracket, Param, bracket_named, check_bounds, required_bracket
 
 __all__ = ["required_of", "stated_in"]
 
@@ -18,19 +17,12 @@ def required_of(asked: object) -> Required:
     """What the flags require, as far as a verb has them.
 
     Raises:
-        UnknownName: There is no such bracket.
+        ConfigError: There is no such bracket, or a number is outside of its bounds.
     """
     named: dict[str, Any] = {name: getattr(asked, name, None) for name in Required.__struct_fields__}
-    if named["min_bracket"] is not None:
-        named["min_bracket"] = _bracket(named["min_bracket"])
-    return Required(**named)
-
-
-def _bracket(name: str) -> Bracket:
-    try:
-        return bracket_named(name)
-    except ValueError:
-        raise UnknownName("bracket", name, BRACKETS.labels, where="--min-bracket") from None
+    bracket = required_bracket(named.pop("min_bracket"), where="--min-bracket")
+    check_bounds(named, where=lambda name: f"--{name.replace('_', '-')}", of_run=True)
+    return Required(**named, min_bracket=bracket)
 
 
 def stated_in(require: Mapping[str, Param], flags: Required) -> Required:

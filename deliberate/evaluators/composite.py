@@ -20,6 +20,7 @@ from deliberate.evaluators._revise import basis_of, begun, tokens_of, whole_stan
 from deliberate.evaluators._revision import followed
 from deliberate.runtime import Runtime, task_group
 from deliberate.types import (
+    Bracket,
     Carry,
     Case,
     Evaluation,
@@ -33,6 +34,7 @@ from deliberate.types import (
     UnscoredWhy,
     Usage,
     bracket_of,
+    check_bounds,
     digest_of,
     finite,
 )
@@ -305,6 +307,10 @@ def _check(plan: Composite) -> None:
             raise ConfigError(
                 f"a gate names the part {gate.part!r}", where=f"gates.{at}.part", expected=f"one of: {known}"
             )
+        numbers = {"min_score": gate.min_score, "max_blockers": gate.max_blockers, "cap": gate.cap}
+        check_bounds(numbers, where=f"gates.{at}.{{}}".format)
+        if gate.min_bracket is not None and not isinstance(gate.min_bracket, Bracket):  # pyright: ignore[reportUnnecessaryIsInstance]  records do not check
+            raise ConfigError(f"{gate.min_bracket!r}", where=f"gates.{at}.min_bracket", expected="a Bracket")
 
 
 def _check_member(member: Member, *, counted: bool) -> None:

@@ -32,6 +32,7 @@ __all__ = ["Panels"]
 
 _PROPERTY = "deliberate"
 _GATES = ("min_score", "min_bracket", "max_blockers", "max_unread", "min_agreement", "baseline", "max_drop")
+_NUMBERS = ("min_score", "max_blockers", "max_unread", "min_agreement", "max_drop")
 _PANEL = ("rubric", "criteria", "judges", "panel", "samples")
 _WITHOUT_A_MODEL = ("scripted", "recorded", "local")
 
@@ -120,7 +121,7 @@ class Panels:
         """Whether every word means something: a gate that is misspelt would never fail."""
         __tracebackhide__ = True
         from deliberate.errors import ConfigError, UnknownName  # noqa: PLC0415  same
-        from deliberate.types import BRACKETS, Bracket, bracket_named  # noqa: PLC0415  same
+        from deliberate.types import Evaluation, check_bounds, required_bracket  # noqa: PLC0415  same
 
         known = (*_PANEL, *_GATES, "reference")
         for name in said:
@@ -129,13 +130,11 @@ class Panels:
         if said.get("max_drop") is not None and said.get("baseline") is None:
             where = f"{self._item.nodeid}: max_drop"
             raise ConfigError("there is nothing to drop below", where=where, expected="baseline= beside it")
-        bracket = said.get("min_bracket")
-        try:
-            _ = bracket if bracket is None or isinstance(bracket, Bracket) else bracket_named(bracket)
-        except ValueError:
-            raise UnknownName(
-                "bracket", str(bracket), BRACKETS.labels, where=f"{self._item.nodeid}: min_bracket"
-            ) from None
+        required_bracket(said.get("min_bracket"), where=f"{self._item.nodeid}: min_bracket")
+        earlier = said.get("baseline")
+        numbers = {name: said.get(name) for name in _NUMBERS}
+        numbers["baseline"] = None if isinstance(earlier, Evaluation) else earlier
+        check_bounds(numbers, where=lambda _: self._item.nodeid)
 
     def _panel(self, said: dict[str, Any]) -> Panel:
         __tracebackhide__ = True

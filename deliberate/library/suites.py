@@ -113,11 +113,17 @@ class _Task(Written):
     timeout_seconds: _Seconds = 300.0
 
 
+class _Require(Require):
+    """Of one outcome, whose agreement is a share."""
+
+    min_agreement: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
 class _Suite(Written):
     skill_id: Label
     version: Annotated[str, BeforeValidator(_version)]
     tasks: Annotated[tuple[_Task, ...], Field(min_length=1)]
-    require: Require = Require()
+    require: _Require = _Require()
 
 
 def read_suite(path: Path) -> LoadedSuite:

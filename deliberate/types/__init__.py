@@ -33,6 +33,7 @@ from deliberate.types.ballot import (
     seat_at,
     state_of,
 )
+from deliberate.types.bounds import check_bounds, required_bracket
 from deliberate.types.case import (
     Case,
     Evidence,
@@ -210,6 +211,7 @@ __all__ = [
     "bracket_named",
     "bracket_of",
     "canonical",
+    "check_bounds",
     "digest_of",
     "edges",
     "family_of",
@@ -223,6 +225,7 @@ __all__ = [
     "parse_scale",
     "plain_name",
     "raw_of",
+    "required_bracket",
     "role_at",
     "round_at",
     "same_finding",

@@ -9,9 +9,10 @@ from typing import Literal
 from deliberate.errors import GateFailed, NoVerdict
 from deliberate.types._record import Record, digest_of
 from deliberate.types.ballot import DimensionScore, Finding, Usage
+from deliberate.types.bounds import check_bounds, required_bracket
 from deliberate.types.case import Param
 from deliberate.types.revision import Revision
-from deliberate.types.scale import Bracket, bracket_named, bracket_of, normalize
+from deliberate.types.scale import Bracket, bracket_of, normalize
 from deliberate.types.verdict import Decided, Verdict
 
 __all__ = ["Evaluation", "Gate", "Outcome", "Part", "Scored", "Unscored", "UnscoredWhy"]
@@ -157,7 +158,10 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
         Raises:
             NoVerdict: There is no score.
             GateFailed: A gate did not hold; the message names wanted and got.
+            ConfigError: A gate asks for what nothing could have, or for a bracket that there is not.
         """
+        check_bounds({"min_score": min_score, "max_blockers": max_blockers})
+        wanted = required_bracket(min_bracket)
         score = self.score
         if score is None:
             detail = self.outcome.detail if isinstance(self.outcome, Unscored) else ""
@@ -168,7 +172,7 @@ class Evaluation(Record, frozen=True, kw_only=True, dict=True):
             msg = f"min-score {min_score:g}: got {score:g}"
             raise GateFailed(msg)
         bracket = bracket_of(score) if self.bracket is None else self.bracket
-        if min_bracket is not None and bracket < bracket_named(min_bracket):
+        if wanted is not None and bracket < wanted:
             msg = f"min-bracket {min_bracket}: got {bracket.label}"
             raise GateFailed(msg)
         if max_blockers is not None and blockers > max_blockers:

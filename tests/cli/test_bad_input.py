@@ -155,6 +155,11 @@ def test_json_changes_nothing_about_a_refusal(here: Here, mess: Path) -> None:  
         (("ask", "answer.txt", "--frsh"), "--fresh"),
         (("ask", "answer.txt", "--min-score", "high"), "--min-score"),
         (("ask", "answer.txt", "--min-score", "120"), "--min-score"),
+        (("ask", "answer.txt", "--min-score", "nan"), "--min-score"),
+        (("ask", "answer.txt", "--max-blockers", "-1"), "--max-blockers"),
+        (("ask", "answer.txt", "--min-agreement", "-0.5"), "--min-agreement"),
+        (("run", "--cases", "x.jsonl", "--min-agreement", "-1.5"), "--min-agreement"),
+        (("suite", "--min-score", "400"), "--min-score"),
         (("ask", "answer.txt", "--rounds", "0"), "--rounds"),
         (("ask",), "OUTPUT"),
         (("aks", "answer.txt"), "aks"),
@@ -166,6 +171,15 @@ def test_a_flag_or_verb_that_is_wrong_is_named(here: Here, arguments: tuple[str,
     assert (found.code, found.out) == (2, "")
     assert said in found.err.rstrip().splitlines()[-1]
     assert "Traceback" not in found.err
+
+
+@pytest.mark.parametrize("verb", [("ask", "answer.txt"), ("run", "--cases", "cases.jsonl")])
+def test_a_drop_of_more_than_all_points_is_refused(here: Here, folder: Path, verb: tuple[str, ...]) -> None:
+    (folder / "cases.jsonl").write_text('{"output": "4"}\n', encoding="utf-8")
+    found = here(*verb, *GOOD, "--baseline", "x", "--max-drop", "400")
+    assert (found.code, found.out) == (2, "")
+    check_one_line(found.err, 2, "usage")
+    assert "--max-drop: max_drop is 400.0; expected points from 0 to 100" in found.err
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,19 @@ def test_a_suite_can_require_something_itself(bench: Bench) -> None:
     assert bench.alone(*half, "--min-score", 40).code == 0, "a flag comes before the file"
 
 
+@pytest.mark.parametrize(
+    ("require", "said"),
+    [
+        ({"min_score": 400}, "require.min_score is 400"),
+        ({"min_agreement": -0.5}, "require.min_agreement is -0.5"),
+        ({"max_blockers": -1}, "require.max_blockers is -1"),
+    ],
+)
+def test_a_suite_cannot_require_what_nothing_could_have(bench: Bench, require: dict[str, float], said: str) -> None:
+    bench.suite(task("a"), require=require)
+    assert said in bench.alone("--mock", code=2).err
+
+
 def test_another_candidate_of_the_same_ranking_does_not_overwrite_the_first(bench: Bench) -> None:
     bench.pipeline("--mock", candidate="c1")
     bench.pipeline("--mock", candidate="c2")

@@ -80,6 +80,11 @@ def built(tmp_path: Path, text: str) -> Composite:
             "2:81",
             "a gate names the part 'c'",
         ),
+        (
+            "parts: {a: {type: composite, params: {parts: {b: {type: exact}}, gates: [{part: b, min_score: 400}]}}}",
+            "2:95",
+            "min_score is 400.0; expected points from 0 to 100",
+        ),
         ('parts: {a: {type: script, params: {command: ""}}}', "2:45", "there is no command"),
     ],
 )

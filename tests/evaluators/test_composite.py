@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 import anyio
@@ -222,6 +223,23 @@ def test_an_unknown_rule_lists_those_there_are() -> None:
 def test_a_gate_on_no_part_is_refused() -> None:
     with pytest.raises(ConfigError, match="a gate names the part 'z'"):
         combine(a=(Fixed(), 1), gates=[Gate(part="z")])
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        (Gate(part="a", min_score=400), "gates.0.min_score: min_score is 400; expected points from 0 to 100"),
+        (
+            Gate(part="a", max_blockers=-1),
+            "gates.0.max_blockers: max_blockers is -1; expected a whole number of at least 0",
+        ),
+        (Gate(part="a", min_score=1, effect="cap", cap=-5), "gates.0.cap: cap is -5; expected points from 0 to 100"),
+        (Gate(part="a", min_bracket="good"), "gates.0.min_bracket: 'good'; expected a Bracket"),  # type: ignore[arg-type]  # wrong on purpose
+    ],
+)
+def test_a_gate_that_could_not_hold_or_could_not_fail_is_refused(gate: Gate, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        combine(a=(Fixed(), 1), gates=[gate])
 
 
 def no_panel(name: str) -> Panel:

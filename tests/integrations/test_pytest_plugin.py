@@ -131,6 +131,9 @@ def test_a_gate_that_could_not_fail_is_refused_before_anybody_is_asked(run: Run)
         "min_braket='good'": "unknown word 'min_braket' (did you mean 'min_bracket'?)",
         "min_bracket='god'": "unknown bracket 'god' (did you mean 'good'?)",
         "max_drop=3": "there is nothing to drop below; expected baseline= beside it",
+        "min_score=400": "min_score is 400; expected points from 0 to 100",
+        "min_agreement=-0.5": "min_agreement is -0.5; expected a share from 0 to 1",
+        "baseline=101": "baseline is 101; expected points from 0 to 100",
     }
     head, _, _ = TESTS.partition("@pytest.mark.deliberate")
     tests = [
@@ -138,7 +141,7 @@ def test_a_gate_that_could_not_fail_is_refused_before_anybody_is_asked(run: Run)
         for at, one in enumerate(words)
     ]
     done = run(head + "\n".join(tests))
-    done.assert_outcomes(errors=3)
+    done.assert_outcomes(errors=len(words))
     assert all(said in done.stdout.str() for said in words.values())
     assert "verdicts," not in done.stdout.str()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import msgspec
 import pytest
 
-from deliberate.errors import GateFailed, NoVerdict
+from deliberate.errors import ConfigError, GateFailed, NoVerdict
 from deliberate.types import (
     Bracket,
     Close,
@@ -101,8 +104,19 @@ def test_a_score_below_what_was_required_fails() -> None:
 def test_a_bracket_below_what_was_required_fails() -> None:
     with pytest.raises(GateFailed, match="min-bracket excellent: got Good"):
         SCORED.require(min_bracket="excellent")
-    with pytest.raises(ValueError, match="is not a bracket"):
-        SCORED.require(min_bracket="great")
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        ({"min_score": 400}, "min_score is 400; expected points from 0 to 100"),
+        ({"max_blockers": -1}, "max_blockers is -1; expected a whole number of at least 0"),
+        ({"min_bracket": "great"}, "min_bracket: unknown bracket 'great'"),
+    ],
+)
+def test_what_nothing_could_have_cannot_be_required(gate: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        UNSCORED.require(**gate)
 
 
 def test_more_blockers_than_allowed_fail() -> None:
