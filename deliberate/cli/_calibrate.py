@@ -70,16 +70,19 @@ async def report(*, name: str | None, labels: Path | None, ledger: Path | None, 
 
 
 async def reweigh(*, name: str, labels: Path, apply: bool, ledger: Path | None, as_json: bool) -> int:
-    """Shows fitted weights; with ``--apply``, writes them as a new version."""
+    """Shows fitted weights; with ``--apply``, writes them as a new version if they are others."""
     library = Library(workspace=Path.cwd())
     rubric = library.rubric(name)
     judged = [one for one in await judged_in(ledger) if one.rubric == rubric.name]
     fitted = fit_weights(rubric, labeled(judged, _wanted(labels)))
     if as_json:
-        print_json({"rubric": rubric.name, "fitted": fitted, "applied": apply})
+        print_json({"rubric": rubric.name, "fitted": fitted, "applied": apply and fitted.changes})
     else:
         _print_weights(fitted)
-    if apply:
+    if not fitted.changes:
+        if not as_json:
+            print_lines("nothing to change: these labels ask for the weights there are")
+    elif apply:
         path = library.rubric_path(name)
         own = library.home / "evaluators" / "user"
         bundled = rubric.source == "bundled"

@@ -85,6 +85,11 @@ class Fitted(Record, frozen=True, kw_only=True):
     error_after: float
     labels: int
 
+    @property
+    def changes(self) -> bool:
+        """Whether any weight is another one, to the two places that are fitted."""
+        return _rounded(self.before) != self.after
+
 
 def report_of(judged: Sequence[Judged]) -> tuple[RubricReport, ...]:
     """A report for each rubric that occurs, by name."""

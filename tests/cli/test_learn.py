@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from deliberate import Case, Panel, Session
+from deliberate import Case, Judge, Panel, Seat, Session
 from deliberate.library import Library
 from tests.cli.conftest import Here, check_one_line
 from tests.library.test_rubrics import FINANCE, one_file
@@ -16,9 +16,20 @@ from tests.library.test_rubrics import FINANCE, one_file
 CASES = [Case(output=f"Report {number}: we earned {number} euros.", category="finance") for number in range(6)]
 
 
-async def judge_all(folder: Path) -> None:
+ALIKE = Panel.of("scripted/seeded", "scripted/good:60", rubric="general")
+"""One score for all dimensions."""
+APART = Panel.of(
+    *(
+        Seat(name=name, judge=Judge(model=f"scripted/seeded:{at}"), dimensions=(name,))
+        for at, name in enumerate(("relevance", "quality", "completeness"))
+    ),
+    rubric="general",
+)
+"""A score for each."""
+
+
+async def judge_all(folder: Path, panel: Panel = ALIKE) -> None:
     library = Library(home=folder / "home", workspace=folder)
-    panel = Panel.of("scripted/seeded", "scripted/good:60", rubric="general")
     async with Session(ledger=folder / "home" / "ledger.db", library=library, env={}) as session:
         for case in CASES:
             await session.evaluate(case, panel)
@@ -80,27 +91,39 @@ def labels(folder: Path, *rows: object) -> Path:
     return path
 
 
-def test_s0_54_weights_are_shown_and_applied_only_when_told_to(finance: Here, folder: Path) -> None:
+def test_s0_54_weights_are_shown_and_applied_only_when_told_to(here: Here, folder: Path) -> None:
+    anyio.run(judge_all, folder, APART)
     found = [case.digest for case in CASES]
     path = labels(
         folder,
         *({"item": one, "score": 10.0 * at} for at, one in enumerate(found[:5])),
         {"item": found[5], "vote": "good"},
     )
-    shown = finance("rubric", "reweigh", "general", "--from", path)
+    shown = here("rubric", "reweigh", "general", "--from", path)
     assert shown.code == 0
     assert "nothing was changed; --apply writes them as a new version" in shown.out
     assert not (folder / "home" / "evaluators" / "user").exists()
-    before = finance("rubric", "report", "--json").json
-    applied = finance("rubric", "reweigh", "general", "--from", path, "--apply", "--json").json
+    before = here("rubric", "report", "--json").json
+    applied = here("rubric", "reweigh", "general", "--from", path, "--apply", "--json").json
     assert applied["fitted"]["labels"] == 6
-    listed = finance("rubric", "show", "general", "--json").json
+    listed = here("rubric", "show", "general", "--json").json
     assert {one["name"]: one["weight"] for one in listed["dimensions"]} == applied["fitted"]["after"]
     assert listed["source"] == "user"
-    assert finance("rubric", "report", "--json").json == before
-    again = finance("rubric", "reweigh", "general", "--from", path, "--apply")
+    assert here("rubric", "report", "--json").json == before
+    again = here("rubric", "reweigh", "general", "--from", path, "--apply")
     assert "scores already given stay as they are" in " ".join(again.out.split())
     assert (folder / "home" / "evaluators" / "user" / ".versions" / "2" / "general" / "SKILL.md").exists()
+
+
+def test_weights_that_are_right_already_are_not_written_again(finance: Here, folder: Path) -> None:
+    own = folder / "home" / "evaluators" / "user"
+    path = labels(folder, *({"item": case.digest, "vote": "poor"} for case in CASES))
+    for times in range(3):  # every dimension fits them alike
+        done = finance("rubric", "reweigh", "general", "--from", path, "--apply")
+        assert (done.code, times, own.exists()) == (0, times, False)
+        assert "nothing to change: these labels ask for the weights there are" in " ".join(done.out.split())
+    told = finance("rubric", "reweigh", "general", "--from", path, "--apply", "--json").json
+    assert (told["applied"], told["fitted"]["before"]) == (False, told["fitted"]["after"])
 
 
 def test_labels_tell_how_well_a_rubric_does_and_the_choice_remembers(finance: Here, folder: Path) -> None:
