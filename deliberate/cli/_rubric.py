@@ -64,11 +64,12 @@ async def lint_rubrics(*, names: list[str] | None, as_json: bool) -> int:
     paths = [library.rubric_path(name) for name in names or ()]
     found = [(path, remark) for path in paths for remark in lint(path, links=_is_bundled(library, path))]
     if not names:
+        problems = library.problems()
         places = {library.rubric_path(one.name) for one in library.rubrics()}
         found = [(path, each) for path in sorted(places) for each in lint(path, links=_is_bundled(library, path))]
         found += [
             (Path(error.where.split(":")[0]), remark)
-            for error in library.problems()
+            for error in problems
             if isinstance(error, RubricError)
             for remark in lint(Path(error.where.split(":")[0]))
         ]

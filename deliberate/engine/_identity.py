@@ -31,7 +31,7 @@ def identity_of(evaluator: Evaluator, *, runtime: Runtime, library: Library) -> 
         if rubric is not None:
             found[f"rubric {rubric.name}{of}"] = rubric.digest
         elif panel.rubric == AUTO:  # each case has its own
-            found |= {f"rubric {one.name}{of}": one.digest for one in library.rubrics()}
+            found |= {f"rubric {one.name}{of}": one.digest for one in library.rubrics(told=False)}
         for seat in panel.seats if panel.rubric == AUTO else laid_out(panel, rubric).seats:
             found[f"judge {seat.name}{of}"] = f"{seat.judge.model} {digest_of(seat)}"
         protocol = protocol_of(panel.protocol)

@@ -28,7 +28,8 @@ class Library:
     Sources, highest rank first: ``extra`` folders, the user's (``<home>/evaluators/user``, ``<home>/agents``), the
     workspace's (``.agents/evaluators``, ``.agents/agents``), proposed and approved rubrics, managed ones, the bundled.
     A rubric or card is read when it is first asked for, and then stays as it was. One that cannot be read is left out
-    of the lists (``problems`` says why), and is an error where it is asked for by its name.
+    of the lists (``problems`` says why), and is an error where it is asked for by its name. It is told once: as an
+    error, by ``problems``, or else in the log.
 
     Args:
         home: Our own folder; None means ``DELIBERATE_HOME`` or the user's data folder.
@@ -44,6 +45,7 @@ class Library:
         self.extra = tuple(Path(folder).expanduser() for folder in extra)
         self._rubrics: dict[Path, Rubric | RubricError] = {}
         self._cards: dict[Path, Card | ConfigError] = {}
+        self._told: set[Path] = set()
         self._named: dict[str, Rubric] = {}
         self._judges: dict[tuple[str, str], Judge] = {}
 
@@ -69,13 +71,15 @@ class Library:
             for _, one in self._on(shelf, called):
                 if one.name == called and one.digest.startswith(digest):
                     self._named[name] = one
+                    self._tell()
                     return one
         raise UnknownName("rubric", name, {*(one.name for one in self.rubrics()), *self._named}, where=where)
 
-    def rubrics(self) -> tuple[Rubric, ...]:
+    def rubrics(self, *, told: bool = True) -> tuple[Rubric, ...]:
         """All rubrics that can be selected, highest source first, by name within a source.
 
-        A name may occur once in every source: who is eligible is for the selection to say.
+        A name may occur once in every source: who is eligible is for the selection to say. ``told`` False leaves it to
+        a later call to log what is left out.
         """
         found: list[Rubric] = []
         for shelf in self._rubric_shelves():
@@ -84,6 +88,8 @@ class Library:
                 if one.name not in named or filed == one.name:
                     named[one.name] = one
             found += [named[name] for name in sorted(named)]
+        if told:
+            self._tell()
         return tuple(found)
 
     def rubric_path(self, name: str) -> Path:
@@ -112,7 +118,7 @@ class Library:
             RubricError: No rubric is for the category the case states, and the one that is may be one that cannot be
                 read: the first of these; or there is no ``general``.
         """
-        found = self.rubrics()
+        found = self.rubrics(told=False)
         names = (*(one.path for one in case.files), *files)
         choice = select(
             found,
@@ -124,7 +130,10 @@ class Library:
         )
         broken = self._broken_rubrics()
         if broken and choice.by == "general" and (case.category or "").strip():
-            raise _may_be_for(case.category, next(iter(broken.values())))
+            error = next(iter(broken.values()))
+            self._tell(but=error)
+            raise _may_be_for(case.category, error)
+        self._tell()
         self._named[pinned_name(choice.rubric)] = choice.rubric
         unread = (f"{name}: cannot be read: {error.what}" for name, error in broken.items())
         return msgspec.structs.replace(choice, refused=(*choice.refused, *unread))
@@ -174,7 +183,8 @@ class Library:
 
     def cards(self) -> tuple[Card, ...]:
         """The agent cards, by name; of several of one name, the one in the highest source."""
-        found = (self._card_in(*place) for _, place in sorted(self._card_files().items()))
+        found = [self._card_in(*place) for _, place in sorted(self._card_files().items())]
+        self._tell()
         return tuple(one for one in found if isinstance(one, Card))
 
     def panel(self, name: str, *, model: str | None = None) -> Panel:
@@ -211,14 +221,26 @@ class Library:
 
     def problems(self) -> tuple[ConfigError, ...]:
         """Why rubrics and cards are left out of the lists, in the order of their files."""
-        self.rubrics()
-        self.cards()
-        found = {
-            path: one
-            for path, one in (*self._rubrics.items(), *self._cards.items())
-            if isinstance(one, ConfigError) and not isinstance(one, NotAnEvaluator)
-        }
-        return tuple(found[path] for path in sorted(found))
+        self.rubrics(told=False)
+        for place in self._card_files().values():
+            self._card_in(*place)
+        found = self._unread()
+        self._told |= found.keys()
+        return tuple(found.values())
+
+    def _unread(self) -> dict[Path, ConfigError]:
+        """What could not be read so far, in the order of the files."""
+        seen = (*self._rubrics.items(), *self._cards.items())
+        found = {path: one for path, one in seen if isinstance(one, ConfigError)}
+        return {path: found[path] for path in sorted(found) if not isinstance(found[path], NotAnEvaluator)}
+
+    def _tell(self, *, but: ConfigError | None = None) -> None:
+        """Logs what could not be read, each once; ``but`` is told as an error."""
+        for path, error in self._unread().items():
+            if path not in self._told:
+                self._told.add(path)
+                if error is not but:
+                    _warn(error)
 
     def _on(self, shelf: Shelf, called: str = "") -> Iterator[tuple[str, Rubric]]:
         """The rubrics on a shelf that can be used, with the name they are filed under; ``called`` first.
@@ -241,8 +263,6 @@ class Library:
                 self._rubrics[path] = read_rubric(path, source=shelf.source, links=shelf.links)
             except RubricError as error:
                 self._rubrics[path] = error
-                if not isinstance(error, NotAnEvaluator):
-                    _warn(error)
         return self._rubrics[path]
 
     def _broken_rubrics(self) -> dict[str, RubricError]:
@@ -265,7 +285,6 @@ class Library:
                 self._cards[path] = read_card(path, source=shelf.source, links=shelf.links)
             except ConfigError as error:
                 self._cards[path] = error
-                _warn(error)
         return self._cards[path]
 
     def _rubric_shelves(self) -> tuple[Shelf, ...]:

@@ -12,6 +12,7 @@ import pytest
 from deliberate.errors import AgentCardError, ConfigError, RubricError, UnknownName
 from deliberate.library import Library, pinned_name
 from deliberate.runtime import Library as Contract
+from deliberate.types import Case
 
 Write = Callable[[str, str], Path]
 
@@ -169,10 +170,34 @@ def test_a_broken_rubric_is_left_out_and_said(write: Write, library: Library, ca
     assert problem.where == f"{path}:1:1"
 
 
-def test_a_broken_rubric_is_an_error_where_it_is_asked_for(write: Write, library: Library) -> None:
+def test_what_was_told_as_an_error_or_a_problem_is_not_told_again(
+    write: Write, library: Library, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write("home/evaluators/user/broken/SKILL.md", "---\nname: broken\ncategories: x")
+    write("home/evaluators/user/other/SKILL.md", "---\nname: other\n")
+    with caplog.at_level(logging.WARNING, logger="deliberate"):
+        with pytest.raises(RubricError, match="no other rubric is for the category 'x'") as caught:
+            library.choose(Case(output="", category="x"))
+        assert caught.value.where.startswith(str(path))
+        assert [vars(record)["where"] for record in caplog.records] == [f"{path.parents[1]}/other/SKILL.md:1:1"]
+        library.rubrics()
+        assert len(caplog.records) == 1
+        write("home/agents/sceptic.md", "no front matter")
+        library.problems()
+        library.cards()
+    assert len(caplog.records) == 1
+
+
+def test_a_broken_rubric_is_an_error_where_it_is_asked_for(
+    write: Write, library: Library, caplog: pytest.LogCaptureFixture
+) -> None:
     write("home/evaluators/user/general/SKILL.md", "---\nname: general\n")
-    with pytest.raises(RubricError, match="front matter does not end"):
+    with (
+        caplog.at_level(logging.WARNING, logger="deliberate"),
+        pytest.raises(RubricError, match="front matter does not end"),
+    ):
         library.rubric("general")
+    assert caplog.records == []
 
 
 def test_a_skill_for_a_task_is_passed_over_without_a_word(write: Write, library: Library) -> None:
