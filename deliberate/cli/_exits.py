@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import stat
 import sys
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
@@ -22,11 +23,14 @@ from deliberate.providers._secrets import secrets_of
 __all__ = ["say", "stop", "wait_for"]
 
 
-def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None, many: bool = False) -> NoReturn:
+def wait_for(
+    work: Callable[[], Awaitable[int]], *, out: Sequence[Path] = (), profile: Path | None = None, many: bool = False
+) -> NoReturn:
     """Runs a verb to its end and exits with the code it gives.
 
     Args:
         work: The verb.
+        out: The files it writes at its end; one of an earlier run that stays when it stops before is named.
         profile: Where to write what its time went to; None = nowhere.
         many: Whether it asks about many cases: uvloop is then used, where it is installed and no profile is asked for.
             It would hide its waiting in whatever waited.
@@ -36,6 +40,7 @@ def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None,
     what was heard is written down; anything else is a defect of ours and exits 1, with the traceback in a file.
     """
     code = EXIT["crash"]
+    before = {path: seen for path in out if (seen := _seen(path)) is not None}
     try:
         with _profiled(profile):
             code = anyio.run(_waited, work, backend_options=_faster() if many and profile is None else {})
@@ -56,7 +61,29 @@ def wait_for(work: Callable[[], Awaitable[int]], *, profile: Path | None = None,
         code = 0 if code == EXIT["crash"] else code
     except Exception as error:  # noqa: BLE001  all: the last place that can name it
         code = _crash(error)
+    if code in _STOPPED:
+        _tell_old([path for path, seen in before.items() if _seen(path) == seen])
     sys.exit(code)
+
+
+_STOPPED = (EXIT["crash"], EXIT["incomplete"], EXIT["interrupted"])
+"""Ends that come before the files are written, or may."""
+
+
+def _seen(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from one that was written since; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else None
+
+
+def _tell_old(files: Sequence[Path]) -> None:
+    if files:
+        one = len(files) == 1
+        told = f"{'is' if one else 'are'} of an earlier run: {'it was' if one else 'they were'} not written"
+        say(f"{', '.join(map(str, files))} {told}")
 
 
 def _profiled(file: Path | None) -> AbstractContextManager[None]:

@@ -76,7 +76,9 @@ async def test_ctrl_c_keeps_what_was_heard_and_the_same_command_goes_on(folder: 
 
 @pytest.mark.anyio
 async def test_the_same_ask_in_another_process_is_refused_and_its_holder_named(folder: Path, cli: Cli) -> None:
-    async with running(folder, "ask", "answer.txt", *SLOW) as process:
+    (folder / "old.html").write_text("of yesterday", encoding="utf-8")
+    written = ("-o", "old.html", "-o", "new.html")
+    async with running(folder, "ask", "answer.txt", *SLOW, *written) as process:
         await wait_recorded(folder, "Answer", count=2)
         second = cli("ask", "answer.txt", *SLOW)
         check_one_line(second.err, 2, "usage")
@@ -86,6 +88,9 @@ async def test_the_same_ask_in_another_process_is_refused_and_its_holder_named(f
         assert other.code == 0
         process.send_signal(signal.SIGINT)
         assert await process.wait() == 130
+        _, old = (await read(process.stderr)).splitlines()
+    assert old == "old.html is of an earlier run: it was not written"
+    assert (folder / "old.html").read_text(encoding="utf-8") == "of yesterday"
 
 
 def test_a_ledger_locked_by_another_program_is_refused_before_anybody_is_asked(here: Here, folder: Path) -> None:
@@ -210,6 +215,30 @@ def test_our_own_defect_is_one_line_and_its_trace_is_in_a_file(capsys: pytest.Ca
     file = Path(said.split()[-1])
     assert "return 1 // 0" in file.read_text(encoding="utf-8")
     file.unlink()
+
+
+def test_files_that_stay_from_an_earlier_run_are_named_and_those_written_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / name for name in ("a.html", "b.json", "c.md", "none.csv", "pipe.md")]
+    for path in files[:3]:
+        path.write_text("old", encoding="utf-8")
+    os.mkfifo(files[-1])
+
+    async def stopped() -> int:
+        files[1].write_text("new", encoding="utf-8")
+        raise KeyboardInterrupt
+
+    async def ended() -> int:
+        return 4
+
+    with pytest.raises(SystemExit, match="130"):
+        wait_for(stopped, out=files)
+    _, old = capsys.readouterr().err.splitlines()
+    assert old == f"{files[0]}, {files[2]} are of an earlier run: they were not written"
+    with pytest.raises(SystemExit, match="4"):
+        wait_for(ended, out=files)
+    assert capsys.readouterr().err == ""
 
 
 CRASHES = """

@@ -305,7 +305,8 @@ def test_a_line_is_said_each_half_minute(capsys: pytest.CaptureFixture[str]) -> 
 def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cli, signals: int, number: int) -> None:
     plan = laid(folder, cases=9, seats=("good:70", "hang", "good:60"))
     seconds = 0.5 if signals == 1 else 60
-    flags = ("--json", "-o", "r.jsonl", "--in-flight", "1", "--call-seconds", str(seconds))
+    flags = ("--json", "-o", "r.jsonl", "-o", "old.md", "--in-flight", "1", "--call-seconds", str(seconds))
+    (folder / "old.md").write_text("of yesterday", encoding="utf-8")
     process = subprocess.Popen(
         command("run", plan, *flags),
         cwd=folder,
@@ -331,6 +332,7 @@ def test_interrupted_it_ends_cleanly_and_says_how_to_go_on(folder: Path, cli: Cl
     assert process.returncode == 130
     assert " of 9 cases are judged" in err.decode()
     assert "the same command goes on with run" in err.decode()
+    assert err.endswith(b"old.md is of an earlier run: it was not written\n")
     assert b"Traceback" not in err + out
     launch, done = map(msgspec.json.decode, out.splitlines())
     assert (launch["event"], done["event"], done["status"], done["exit_code"]) == ("launch", "done", "interrupted", 130)

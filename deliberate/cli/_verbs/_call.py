@@ -23,6 +23,7 @@ def call(ctx: typer.Context, module: str, function: str) -> None:
         profile = ctx.params.pop("profile", None)
         wait_for(
             lambda: getattr(import_module(f"deliberate.cli.{module}"), function)(**ctx.params),
+            out=ctx.params.get("out") or (),
             profile=profile,
             many=module in _MANY,
         )
