@@ -19,7 +19,7 @@ BENCH ?= $(PY) benchmarks/run.py --short
 .PHONY: help .venv demo test test-all check mutants fmt bench lock clean
 
 help:
-	@echo "make demo      a recorded panel, then one of this machine (fetches 1.1 GB, once)"
+	@echo "make demo      a recorded panel, then one of this machine (fetches 1.1 GB, once; takes a few minutes)"
 	@echo "make check     format, lint, types, imports, and the unit tests"
 	@echo "make test      all that CI runs, with coverage"
 	@echo "make test-all  the same and the tests that take minutes"

@@ -110,6 +110,7 @@ async def live(console: Console, library: Library) -> Sequence[tuple[str, Case, 
     loaded = library.plan(HERE / "refunds.plan.yaml")
     plan = plan_of(loaded.plan, panel=loaded.panel(library))
     ledger = FOLDER / "ledger.db"
+    console.print(f"{beforehand(ledger)}\n")
     titles = ("2. A good summary, judged here by the local model", "3. A change to code: its tests, and a panel")
     async with Session(ledger=ledger, library=library, on_event=good, call_seconds=PATIENCE_SECONDS) as session:
         first = await judged(
@@ -123,6 +124,13 @@ async def live(console: Console, library: Library) -> Sequence[tuple[str, Case, 
     if read == votes:
         console.print(f"All {votes} votes were read back from {near(ledger)}: nothing was asked.\n")
     return (titles[0], summary("summary-good"), first), (titles[1], case, second)
+
+
+def beforehand(ledger: Path) -> str:
+    """How long the local model will take, as far as it can be told."""
+    if ledger.exists():
+        return "What the local model said before is read back: seconds; what it did not get to say takes a few minutes."
+    return "Now the local model judges here: this takes a few minutes (2.5 on two idle cores), and seconds next time."
 
 
 def told(progress: Progress) -> None:

@@ -45,6 +45,15 @@ async def test_the_demo_prints_what_stands_here(text: str, tmp_path: Path, monke
     assert SECONDS.sub("0.0", said.getvalue()).strip() == SECONDS.sub("0.0", printed).strip()
 
 
+def test_the_demo_says_beforehand_how_long_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(README.parent / "examples")
+    demo = importlib.import_module("demo")
+    ledger = tmp_path / "ledger.db"
+    assert "takes a few minutes (2.5 on two idle cores), and seconds next time" in demo.beforehand(ledger)
+    ledger.touch()
+    assert "is read back: seconds" in demo.beforehand(ledger)
+
+
 SECONDS = re.compile(r"\d+\.\d(?=\n)")
 """What a replay took stands at the end of a line, and is not always the same."""
 
