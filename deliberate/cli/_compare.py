@@ -52,6 +52,7 @@ async def compare(
     dawid_skene: bool,
     calibrate: bool,
     scale: str | None,
+    swap: bool,
     human: list[str] | None,
     humans: str,
     weights: str | None,
@@ -82,9 +83,9 @@ async def compare(
         where=str(votes or ledger),
         humans=tuple(human or ()),
     )
-    if not await gather(gathered, votes, ledger=ledger, run=run or (), **flags):
+    if not await gather(gathered, votes, ledger=ledger, run=run or (), swap=swap, scale=scale, **flags):
         return 0
-    table = cut_in_two(table_of_rows(gathered, scale=scale), cut)
+    table = cut_in_two(table_of_rows(gathered, scale=scale or ("pairwise" if swap else None)), cut)
     study = further(table, compare_votes(table, weights=weighted, rule=chosen, draws=draws, seed=seed), asked)
     if calibrate:
         _calibrate(table, study)

@@ -14,7 +14,8 @@ from deliberate.engine import Session
 from deliberate.errors import ConfigError
 from deliberate.gates import verdicts_of
 from deliberate.ledger import read_ledger
-from deliberate.studies.live import ask_judges, cases_in
+from deliberate.studies._pair import pair_of
+from deliberate.studies.live import ask_judges, cases_in, paired, scale_asked, sealed
 from deliberate.studies.votes import OWN, Gathered, rows_of
 from deliberate.types import Bracket, Evaluation, Panel
 
@@ -30,6 +31,8 @@ async def gather(
     judge: list[str] | None,
     rubric: str,
     repeat: int,
+    swap: bool,
+    scale: str | None,
     max_cost: float | None,
     replay: Path | None,
     api_base: list[str] | None,
@@ -39,15 +42,22 @@ async def gather(
     if votes is not None:
         gathered.read(votes)
     if judge:
+        if swap and rubric != "general":
+            raise ConfigError(
+                "two outputs are compared by the task alone", where="--rubric", hint="or leave out --swap"
+            )
         return await _asked(
             gathered,
             votes,
-            panel=Panel.of(*(one for one in judge for _ in range(repeat)), rubric=rubric),
-            said=f"{len(judge)} judges × {repeat}",
+            panel=sealed(judge, repeat=repeat, rubric=rubric, swap=swap),
+            said=f"{len(judge)} judges × {repeat}{' × 2 orders' if swap else ''}",
+            swap=swap,
+            scale=scale,
             dry_run=dry_run,
             session=Session(ledger=ledger, max_cost_usd=max_cost, replay=replay, api_base=addresses(api_base)),
         )
-    idle = [flag for flag, given in (("--repeat", repeat > 1), ("--replay", replay), ("--dry-run", dry_run)) if given]
+    flags = (("--repeat", repeat > 1), ("--swap", swap), ("--replay", replay), ("--dry-run", dry_run))
+    idle = [flag for flag, given in flags if given]
     if idle or max_cost is not None:
         raise ConfigError("nobody is asked", where=(*idle, "--max-cost")[0], hint="name judges with --judge")
     if run and ledger is None:
@@ -60,20 +70,31 @@ async def gather(
 
 
 async def _asked(
-    gathered: Gathered, votes: Path | None, *, panel: Panel, said: str, dry_run: bool, session: Session
+    gathered: Gathered,
+    votes: Path | None,
+    *,
+    panel: Panel,
+    said: str,
+    swap: bool,
+    scale: str | None,
+    dry_run: bool,
+    session: Session,
 ) -> bool:
     """Asks judges about every item of the file, once what it may cost has been said."""
     if votes is None:
         raise ConfigError("no items to ask about", where="VOTES", expected="people's votes with a column 'output'")
     cases = cases_in(votes, columns=gathered.columns)
+    scale_asked(gathered, scale, swap=swap, where="--scale")
+    shown = [pair_of(case, swap=False) for case in paired(cases, where=str(votes)).values()] if swap else cases.values()
+    times = len(cases) * (2 if swap else 1)
     async with session:
-        longest = max(cases.values(), key=lambda case: len(case.output) + len(case.task))
+        longest = max(shown, key=lambda case: len(case.output) + len(case.task))
         estimate = await session.estimate(longest, panel)
-        say(f"{len(cases)} items × {said}: {len(cases) * len(panel.voters)} calls")
-        say(f"at most, as if each item were the longest: {estimate_text(estimate.times(len(cases)))}")
+        say(f"{len(cases)} items × {said}: {times * len(panel.voters)} calls")
+        say(f"at most, as if each item were the longest: {estimate_text(estimate.times(times))}")
         if dry_run:
             return False
-        await ask_judges(gathered, cases, session=session, panel=panel)
+        await ask_judges(gathered, cases, session=session, panel=panel, swap=swap)
     return True
 
 

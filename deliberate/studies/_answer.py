@@ -17,7 +17,7 @@ _MOST_FLIPS = 0.15
 
 def answer(study: Figures) -> str:
     """What to do, and why."""
-    return " ".join(part for part in (_who(study), _apart(study), _not(study)) if part)
+    return " ".join(part for part in (_who(study), *map(_asked, study.panels), _apart(study), _not(study)) if part)
 
 
 def _who(study: Figures) -> str:
@@ -80,11 +80,23 @@ def _below_zero(apart: Difference) -> bool:
 
 def _panel(study: Figures) -> str:
     """What all judges together are worth beside the best of them."""
-    found = next((row for row in study.rows if row.kind == "panel"), None)
+    found = study.together
     best = study.judges[0].kappa.value
     if found is None or found.kappa.value is None or best is None:
         return ""
     return f"; all {len(study.judges)} together, by {study.rule}, {found.kappa.value:.2f}"
+
+
+def _asked(panel: RaterRow) -> str:
+    """What a panel's verdict is worth."""
+    if panel.kappa.value is None:
+        return f"By its verdict, {panel.name} cannot be told from chance: kappa is undefined."
+    told = {
+        True: " and cannot be told to agree less than people do",
+        False: " and agrees less than people do",
+        None: "",
+    }
+    return f"By its verdict, {panel.name} has kappa {_number(panel)}{told[panel.inside]}."
 
 
 def _apart(study: Figures) -> str:

@@ -197,7 +197,8 @@ class Figures(Record, frozen=True, kw_only=True):
     """Judges held against people, and against each other.
 
     Attributes:
-        rows: People left out one at a time (if two or more label an item), the panel, judges by kappa, the floor.
+        rows: People left out one at a time (if two or more label an item), all judges together, panels that were asked
+            as such, by kappa, judges by kappa, the floor.
         matrix: Kappa of every two of ``raters``; None where undefined.
         answer: What to do, in two or three sentences.
         further: What was asked for besides.
@@ -247,6 +248,16 @@ class Figures(Record, frozen=True, kw_only=True):
     def judges(self) -> tuple[RaterRow, ...]:
         """The rows of judges, the best first."""
         return tuple(row for row in self.rows if row.kind == "judge")
+
+    @property
+    def together(self) -> RaterRow | None:
+        """All judges together, by ``rule``: a panel that nobody asked; None of a single judge."""
+        return next((row for row in self.rows if row.kind == "panel" and row.conduct is None), None)
+
+    @property
+    def panels(self) -> tuple[RaterRow, ...]:
+        """The rows of panels that were asked as such, each by its verdict, the best first."""
+        return tuple(row for row in self.rows if row.kind == "panel" and row.conduct is not None)
 
     @property
     def ceiling(self) -> RaterRow | None:

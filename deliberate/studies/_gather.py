@@ -108,6 +108,7 @@ class Gathered:
     Attributes:
         items, raters: Names, each with its number or its votes, in order of first appearance.
         human: Raters who are people.
+        panels: Raters who are panels, each by its verdict.
         showings: Each repeat and order that occurs, with its number.
     """
 
@@ -118,6 +119,7 @@ class Gathered:
         self.items: dict[str, int] = {}
         self.raters: dict[str, Cast] = {}
         self.human: set[str] = set(humans)
+        self.panels: set[str] = set()
         self.showings: dict[tuple[int, str], int] = {(0, ""): 0}
         self.gold: dict[int, int] = {}
         self.lists: dict[int, tuple[int, ...]] = {}
@@ -136,8 +138,9 @@ class Gathered:
         votes = self.raters.get(rater)
         if votes is None:
             votes = self.raters[rater] = Cast()
-        if row.get(names.kind) == "human":
-            self.human.add(rater)
+        kind = row.get(names.kind)
+        if kind in _NO_JUDGES:
+            (self.human if kind == "human" else self.panels).add(rater)
         vote = row.get(names.vote)
         if (vote is None or vote == "") and row.get(names.score) not in _NOTHING:
             vote = _bracket(row[names.score], f"{self.where}:{line}")
@@ -220,6 +223,7 @@ class Gathered:
 
 
 _NOTHING = (None, "")
+_NO_JUDGES = ("human", "panel")
 _FIRST = (None, "", 0, "0")
 _FEWEST_WIDE = 2  # columns: an item and one more may be anything
 

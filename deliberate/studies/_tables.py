@@ -197,7 +197,7 @@ def _matrix(study: Figures) -> str:
 
 
 def _panel(study: Figures) -> str:
-    panel = next((row for row in study.rows if row.kind == "panel"), None)
+    panel = study.together
     best = study.judges[0]
     said: list[str] = []
     if panel is not None and panel.kappa.value is not None and best.kappa.value is not None:

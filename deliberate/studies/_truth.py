@@ -59,13 +59,18 @@ def cut_in_two(table: VoteTable, cut: float | None) -> VoteTable:
             raise ConfigError("votes are cut only to be held against gold labels of 0 and 1", where="--cut")
         return table
     said = {labels[int(at)] for at in np.unique(table.gold[~np.isnan(table.gold)])}
-    more = len(np.unique(table.votes[~np.isnan(table.votes)])) > _FEW
+    cast = np.hstack([table.votes, table.verdicts])
+    more = len(np.unique(cast[~np.isnan(cast)])) > _FEW
     if not (said <= {"0", "1"} and table.scale.ordered and more):
         return table
     numbers = np.array([float(label) for label in labels])
     edge = float(numbers.mean()) if cut is None else cut
     made = VoteTable(
-        msgspec.structs.replace(table.scale, labels=("0", "1"), ordered=False), table.items, table.judges, table.humans
+        msgspec.structs.replace(table.scale, labels=("0", "1"), ordered=False),
+        table.items,
+        table.judges,
+        table.humans,
+        table.panels,
     )
 
     def above(votes: Array) -> Array:
@@ -74,7 +79,7 @@ def cut_in_two(table: VoteTable, cut: float | None) -> VoteTable:
         found[heard] = numbers[votes[heard].astype(int)] > edge
         return found
 
-    made.votes, made.people = above(table.votes), above(table.people)
+    made.votes, made.people, made.verdicts = above(table.votes), above(table.people), above(table.verdicts)
     zero = labels.index("0")
     made.gold = table.gold - zero
     for name in ("asked", "repeats", "swaps", "latency", "cost", "length", "origins"):

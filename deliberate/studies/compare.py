@@ -75,7 +75,8 @@ def compare_votes(
     """
     need_stats("compare")
     if not table.judges:
-        raise ConfigError("all raters are people", where="compare", expected="at least one judge")
+        what = "all raters are people or panels" if table.panels else "all raters are people"
+        raise ConfigError(what, where="compare", expected="at least one judge")
     if table.gold is None and not table.humans:
         expected = 'rows with "kind": "human", --human RATER, or --gold COLUMN'
         raise ConfigError("no labels of people to hold judges against", where="compare", expected=expected)
@@ -120,6 +121,9 @@ class _Maker:
         if len(table.judges) > 1:
             row = self._row(f"panel of {len(table.judges)}, {self.rule}", together, kind="panel")
             panel = [self._beside(human, row)]
+        verdicts = [self._row(name, table.verdicts[:, at], kind="panel") for at, name in enumerate(table.panels)]
+        verdicts.sort(key=lambda row: (-_or(row.kappa.value), row.name))
+        panel += [self._beside(human, row) for row in verdicts]
         rows = [*([human] if human else []), *panel, *judges, self._floor()]
         raters = (*table.humans, *(("gold",) if table.gold is not None else ()), *table.judges)
         columns = [table.people, *([table.gold[:, None]] if table.gold is not None else []), table.votes]

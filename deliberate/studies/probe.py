@@ -15,6 +15,7 @@ import msgspec
 from deliberate.engine import Session
 from deliberate.errors import ConfigError, UnknownName
 from deliberate.gates import verdicts_of
+from deliberate.studies._pair import OTHER, PAIR, pair_of
 from deliberate.studies.abstention import clopper_pearson
 from deliberate.types import Ballot, Bracket, Case, Judge, Panel, Record
 
@@ -42,17 +43,10 @@ EDITS: Mapping[str, Callable[[str], str]] = {
 ORDER = "order"
 """The probe that swaps two outputs."""
 
-OTHER = "other"
-"""Where in the context of a case the second output stands."""
-
 PROBES: tuple[str, ...] = (ORDER, *EDITS)
 """All probes."""
 
 _MIDDLE = 50.0
-_PAIR = (
-    "Two answers to the task are shown, A and B. Judge whether answer A is better than answer B: excellent if A is "
-    "clearly better, good if A is somewhat better, fair if B is somewhat better, poor if B is clearly better."
-)
 
 
 class Probed(Record, frozen=True, kw_only=True):
@@ -146,8 +140,10 @@ def calls_of(cases: int, names: Sequence[str]) -> int:
 
 async def _swapped(cases: Sequence[Case], session: Session, judge: str | Judge) -> Probed:
     """Two outputs in both orders: scores above 50 name the one shown first."""
-    panel = Panel.of(judge, criteria=_PAIR)
-    one, two = [(await _heard([_pair(case, swap=swap) for case in cases], session, panel))[0] for swap in (False, True)]
+    panel = Panel.of(judge, criteria=PAIR)
+    one, two = [
+        (await _heard([pair_of(case, swap=swap) for case in cases], session, panel))[0] for swap in (False, True)
+    ]
     both = [(a.score, b.score) for a, b in zip(one, two, strict=True) if a is not None and b is not None]
     if not both:
         return Probed(probe=ORDER, n=0, unread=len(cases), moved=None, low=None, high=None, shift=None)
@@ -163,13 +159,6 @@ async def _swapped(cases: Sequence[Case], session: Session, judge: str | Judge) 
         high=high,
         shift=shift,
     )
-
-
-def _pair(case: Case, *, swap: bool) -> Case:
-    """A case whose output holds both outputs."""
-    first, second = case.output, case.context.get(OTHER) or case.output[: (len(case.output) + 1) // 2]
-    first, second = (second, first) if swap else (first, second)
-    return msgspec.structs.replace(case, output=f"Answer A:\n{first}\n\nAnswer B:\n{second}", reference=None)
 
 
 def _edited(case: Case, edit: Callable[[str], str]) -> Case:

@@ -44,8 +44,8 @@ class VoteTable:
 
     Attributes:
         scale: The labels.
-        items, judges, humans: Names, in order of first appearance; judges and people sorted.
-        votes: Items × judges; ``people``: items × people; ``gold``: one an item, or None.
+        items, judges, humans, panels: Names, in order of first appearance; judges, people and panels sorted.
+        votes: Items × judges; ``people``: items × people; ``verdicts``: items × panels; ``gold``: one an item, or None.
         repeats: Judge -> for each further vote on an item shown alike, whether it differs from the first; ``swaps``:
             for each on an item shown in another order.
         asked: Judge -> votes asked for, and how many were not usable.
@@ -55,15 +55,24 @@ class VoteTable:
         notes: What was done that a reader should know.
     """
 
-    def __init__(self, scale: Scale, items: Sequence[str], judges: Sequence[str], humans: Sequence[str]) -> None:
+    def __init__(
+        self,
+        scale: Scale,
+        items: Sequence[str],
+        judges: Sequence[str],
+        humans: Sequence[str],
+        panels: Sequence[str] = (),
+    ) -> None:
         import numpy as np
 
         self.scale = scale
         self.items = tuple(items)
         self.judges = tuple(judges)
         self.humans = tuple(humans)
+        self.panels = tuple(panels)
         self.votes: Array = np.full((len(items), len(judges)), np.nan)
         self.people: Array = np.full((len(items), len(humans)), np.nan)
+        self.verdicts: Array = np.full((len(items), len(panels)), np.nan)
         self.gold: Array | None = None
         self.repeats: dict[str, NDArray[np.bool_]] = {}
         self.swaps: dict[str, NDArray[np.bool_]] = {}
@@ -134,10 +143,11 @@ def table_of_rows(found: Gathered, *, scale: str | None = None) -> VoteTable:
     made, places = scale_of(seen, scale, where=found.where)
     to = np.array([*(math.nan if place is None else place for place in places), math.nan])
     people = sorted(name for name in found.raters if name in found.human)
-    judges = sorted(name for name in found.raters if name not in found.human)
+    panels = sorted(name for name in found.raters if name in found.panels - found.human)
+    judges = sorted(name for name in found.raters if name not in found.human | found.panels)
     listed = max((len(one) for one in found.lists.values()), default=0)
     names = [*people, *(f"human {at + 1}" for at in range(listed))]
-    table = VoteTable(made, list(found.items), judges, names)
+    table = VoteTable(made, list(found.items), judges, names, panels)
     if found.gold:
         table.gold = np.array([to[found.gold.get(at, -1)] for at in range(len(table.items))])
     for at, codes in found.lists.items():
@@ -169,7 +179,10 @@ def _fill(table: VoteTable, name: str, votes: Cast, to: Array, order_of: NDArray
     if name in table.humans:
         table.people[item[mine], table.humans.index(name)] = vote[mine]
         return int(twice.sum())
-    table.votes[item[mine], table.judges.index(name)] = vote[mine]
+    if name in table.panels:
+        table.verdicts[item[mine], table.panels.index(name)] = vote[mine]
+    else:
+        table.votes[item[mine], table.judges.index(name)] = vote[mine]
     heard = ~np.isnan(vote[later]) & ~np.isnan(vote[first]) & ~twice
     swapped = order_of[shown[later]] != order_of[shown[first]]
     changed = vote[later] != vote[first]

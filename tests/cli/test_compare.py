@@ -45,6 +45,7 @@ def test_json_is_one_object_on_standard_output(here: Here, votes: Path) -> None:
         (("--item", "id"), "no 'id'; expected one of: item, rater, vote, right; name it with --item"),
         (("-o", "none/study.md"), "cannot be written"),
         (("--repeat", "2"), "--repeat: nobody is asked"),
+        (("--swap",), "--swap: nobody is asked; name judges with --judge"),
         (("--max-cost", "2"), "--max-cost: nobody is asked; name judges with --judge"),
         (("--run", "X"), "--run: no ledger named"),
     ],
@@ -118,6 +119,37 @@ def test_judges_are_asked_live_about_what_people_labeled(here: Here, tmp_path: P
     good = next(row for row in found.json["rows"] if row["name"] == "scripted/good:70")
     assert (good["n"], good["exact"]) == (10, 0.5)
     assert (good["conduct"]["asked"], good["conduct"]["self_flip"]) == (20, 0)
+
+
+def test_two_outputs_are_asked_about_in_both_orders(here: Here, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    rows = [f"q{at},ann,human,{1 + at % 2},one {at},two {at}" for at in range(10)]
+    path.write_text("item,rater,kind,vote,output,other\n" + "\n".join(rows))
+    flags = ("--judge", "scripted/good:70", "--repeat", "2", "--swap")
+    dry = here("compare", str(path), *flags, "--dry-run")
+    assert "10 items × 1 judges × 2 × 2 orders: 40 calls" in dry.err
+    found = here("compare", str(path), *flags, "--ledger", str(tmp_path / "runs.db"), "--json")
+    assert found.code == 0, found.err
+    (good,) = [row for row in found.json["rows"] if row["kind"] == "judge"]
+    conduct = good["conduct"]
+    assert (good["n"], good["exact"], conduct["asked"]) == (10, 0.5, 40)
+    assert (conduct["order_flip"], conduct["self_flip"], conduct["length_bias"]) == (1, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--rubric", "code-review"), "--rubric: two outputs are compared by the task alone"),
+        (("--scale", "brackets"), "--scale: 'brackets'; expected pairwise"),
+        ((), "labels.csv:3: vote 'fair'"),
+    ],
+)
+def test_what_cannot_be_swapped_is_told_before_anybody_is_asked(
+    here: Here, tmp_path: Path, more: tuple[str, ...], said: str
+) -> None:
+    found = here("compare", str(labeled(tmp_path)), "--judge", "scripted/good:70", "--swap", *more)
+    assert (found.code, len(found.err.splitlines())) == (2, 1)
+    assert said.replace("labels.csv:3", "labels.csv:2") in found.err
 
 
 def test_a_dry_run_asks_nobody_and_items_need_an_output(here: Here, votes: Path, tmp_path: Path) -> None:

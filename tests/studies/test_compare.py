@@ -224,6 +224,37 @@ def gold_rows(votes: Sequence[tuple[object, object]]) -> bytes:
     )
 
 
+def test_a_panel_of_a_file_has_a_row_of_its_own_and_is_no_judge(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    gold = [at % 2 for at in range(40)]
+    votes = {
+        "m/x": [5 * one for one in gold],
+        "m/y": [5] * 40,
+        "board": [4 * one + at // 2 % 2 for at, one in enumerate(gold)],
+    }
+    rows = [
+        {
+            "item": f"q{at}",
+            "rater": name,
+            "kind": "panel" if name == "board" else "model",
+            "vote": vote,
+            "gold": gold[at],
+        }
+        for name, said in votes.items()
+        for at, vote in enumerate(said)
+    ]
+    path.write_bytes(b"\n".join(map(msgspec.json.encode, rows)))
+    found = compare_votes(read_votes(path, columns=Columns(gold="gold")), draws=100)
+    assert found.labels == ("0", "1")  # cut in two, the panel's votes too
+    assert [row.name for row in found.panels] == ["board"]
+    assert (found["board"].exact, found["board"].kappa.value) == (1.0, 1.0)
+    assert [row.name for row in found.judges] == ["m/x", "m/y"]
+    assert found.together is not None
+    assert found.together.name == "panel of 2, plurality"
+    assert "By its verdict, board has kappa 1.00" in found.answer
+    assert "board" in text(found)
+
+
 def test_votes_are_cut_in_two_where_gold_says_only_good_or_not(tmp_path: Path) -> None:
     path = tmp_path / "votes.jsonl"
     path.write_bytes(gold_rows([(at % 11, int(at % 11 > 6)) for at in range(44)]))
@@ -261,11 +292,16 @@ def test_judges_outside_the_human_range_are_said_to_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
-        ('{"item": "a", "rater": "ann", "kind": "human", "vote": "good"}', Columns(), "all raters are people"),
+        ('{"item": "a", "rater": "ann", "kind": "human", "vote": "good"}', Columns(), "all raters are people;"),
+        (
+            '{"item": "a", "rater": "board", "kind": "panel", "vote": "good"}',
+            Columns(),
+            "all raters are people or panels;",
+        ),
         ('{"item": "a", "rater": "x", "vote": "good"}', Columns(), "no labels of people"),
         ('{"item": "a", "rater": "x", "vote": "good", "gold": "fair"}', Columns(gold="gold"), "fewer than two items"),
     ],
-    ids=["people", "no people", "one item"],
+    ids=["people", "panels", "no people", "one item"],
 )
 def test_what_cannot_be_compared_is_named(tmp_path: Path, rows: str, columns: Columns, message: str) -> None:
     path = tmp_path / "votes.jsonl"

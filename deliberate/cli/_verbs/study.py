@@ -23,6 +23,9 @@ def compare(
     judge: Annotated[list[str] | None, typer.Option(help="A model to ask about each item.", metavar="MODEL")] = None,
     rubric: Annotated[str, typer.Option(help="How these judge: a rubric's name or folder.")] = "general",
     repeat: Annotated[int, typer.Option(help="How often each is asked about each item.", min=1)] = 1,
+    swap: Annotated[
+        bool, typer.Option("--swap", help="Which of two outputs is better, output or other: asked in both orders.")
+    ] = False,
     max_cost: MaxCostFlag = None,
     replay: ReplayFlag = None,
     api_base: ApiBaseFlag = None,
