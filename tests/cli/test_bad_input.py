@@ -152,9 +152,8 @@ def broken(folder: Path) -> str:
     return f"{bad}/SKILL.md:3:1: not readable as YAML"
 
 
-@pytest.mark.parametrize("asked", ["--rubric", "--category"])
-def test_a_broken_rubric_that_is_needed_is_told_once_as_an_error(cli: Cli, broken: str, asked: str) -> None:
-    found = cli("ask", "answer.txt", *GOOD, asked, "bad")
+def test_a_broken_rubric_that_is_needed_is_told_once_as_an_error(cli: Cli, broken: str) -> None:
+    found = cli("ask", "answer.txt", *GOOD, "--category", "bad")
     assert (found.code, found.out) == (2, "")
     check_one_line(found.err, 2, "usage")
     assert broken in found.err
@@ -164,12 +163,6 @@ def test_a_broken_rubric_that_nobody_needs_is_told_once_as_a_warning(cli: Cli, b
     found = cli("ask", "answer.txt", *GOOD)
     assert (found.code, found.err.count("\n")) == (0, 1)
     assert found.err.startswith(f"warning: document left out: where {broken.replace(': not', ', what not')}")
-
-
-def test_lint_tells_a_broken_rubric_once(cli: Cli, broken: str) -> None:
-    found = cli("rubric", "lint")
-    assert (found.code, found.err) == (2, "1 error, 0 warnings\n")
-    assert broken.replace(": not", ": error: not").replace(" ", "") in "".join(found.out.split())
 
 
 def test_json_changes_nothing_about_a_refusal(here: Here, mess: Path) -> None:  # noqa: ARG001
