@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import anyio.to_thread
 import msgspec
@@ -51,7 +51,13 @@ _log: structlog.stdlib.BoundLogger = structlog.wrap_logger(
 
 
 async def evaluated(
-    evaluator: Evaluator, case: Case, *, runtime: Runtime, previous: Evaluation | None = None, again: bool = False
+    evaluator: Evaluator,
+    case: Case,
+    *,
+    runtime: Runtime,
+    previous: Evaluation | None = None,
+    again: bool = False,
+    written: Callable[[Evaluation], Awaitable[None]] | None = None,
 ) -> Evaluation:
     """The evaluation of a case in the run of ``runtime``, after the commit that holds both.
 
@@ -61,6 +67,7 @@ async def evaluated(
         runtime: The doors, with the run and when the case has to end.
         previous: What was said of an earlier iteration.
         again: Whether to go through it once more where a vote was lost by chance.
+        written: Waits for that commit; None waits for whatever was put into the ledger.
     """
     await digested(case)
     name = case.id or case.digest[:8]
@@ -81,7 +88,7 @@ async def evaluated(
         key = Key(digest_of([run, name, evaluation.digest]))
         ledger.put(key, "Evaluation", _encode(evaluation))
         ledger.place(f"{name}/result", key, run=run)
-        await ledger.committed()
+        await (ledger.committed() if written is None else written(evaluation))
         if isinstance(evaluation.outcome, Unscored) and evaluation.outcome.why == "failed":
             runtime.emit(CaseFailed(case=name, detail=evaluation.outcome.detail))
         _log.info(

@@ -46,7 +46,7 @@ class Runs:
         self._begun += 1
         if not self._exclusive:
             name = f"{name}.{os.getpid()}.{id(self):x}.{self._begun}"
-        run = await ledger.begin(name, config or {"format": 1})
+        run = await ledger.begin(name, config or {"format": 1}, alone=self._exclusive)
         self._emit(RunStarted(run=run, plan_digest=name))
         return run
 
@@ -66,6 +66,7 @@ class Runs:
         return await self.begin(ledger, digest_of(["stream", identity, self._source]), config)
 
     async def end(self, ledger: Ledger, run: str, status: Ended) -> None:
-        """Ends a run, after whatever it put into the ledger."""
-        await ledger.end(run, status)
+        """Ends a run that has not ended with its result, after whatever it put into the ledger; tells of it."""
+        if ledger.is_open(run):
+            await ledger.end(run, status)
         self._emit(RunEnded(run=run, status=status))

@@ -193,13 +193,18 @@ class Session:
         doors = self._opened
         run = await self._runs.begin(doors.ledger, digest_of(["evaluate", fingerprint_of(evaluator), case.digest]))
         status: Ended = "interrupted"
+
+        async def written(evaluation: Evaluation) -> None:
+            nonlocal status
+            said: Ended = "incomplete" if is_incomplete(evaluation) else "ok"
+            await doors.ledger.end(run, said)  # one wait for the disk: the result, and the end of its run
+            status = said
+
         try:
             runtime = self._runtime(run)
-            evaluation = await evaluated(evaluator, case, runtime=runtime, previous=previous)
-            status = "incomplete" if is_incomplete(evaluation) else "ok"
+            return await evaluated(evaluator, case, runtime=runtime, previous=previous, written=written)
         finally:
             await self._runs.end(doors.ledger, run, status)
-        return evaluation
 
     async def wind_down(self, seconds: float = 10.0) -> None:
         """No call begins from here on; those in flight get that long, and what they say is written down."""
@@ -347,7 +352,8 @@ class Session:
 
     async def _checked(self, plan: Evaluator | Panel | Plan | None) -> Evaluator:
         """The evaluator of a plan, its documents read and its providers opened before anything is paid."""
-        evaluator = await anyio.to_thread.run_sync(self.evaluator_of, plan)
+        reads = plan is None or isinstance(plan, Plan)  # documents, which are read in a thread
+        evaluator = await anyio.to_thread.run_sync(self.evaluator_of, plan) if reads else self.evaluator_of(plan)
         await make_ready(
             evaluator, runtime=self._opened.runtime, library=self._library, opened=self._opened.providers.of
         )

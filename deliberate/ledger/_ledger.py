@@ -151,16 +151,21 @@ class Ledger:
         body = self._rows.blobs.get(digest)
         return await self.reader.blob(digest) if body is None else body
 
-    async def begin(self, plan_digest: str, config: Mapping[str, Param]) -> str:
+    async def begin(self, plan_digest: str, config: Mapping[str, Param], *, alone: bool = True) -> str:
         """Begins a run and gives its id: it goes on with the plan's last run if that did not end well.
 
         The run is locked, not the ledger: different plans share a ledger.
+
+        Args:
+            plan_digest: What is executed.
+            config: What to keep of how.
+            alone: Whether to lock it; a digest that nobody else can have needs no lock.
 
         Raises:
             LedgerError: Another process executes that plan; the message says which.
         """
         settled = canonical(config)
-        lock = await to_thread.run_sync(self._lock, plan_digest)
+        lock = await to_thread.run_sync(self._lock, plan_digest) if alone and self.path != MEMORY else None
         told: list[str] = []
         try:
             # A run that began must be known here, or nobody would ever end it: cancelling waits for its one commit.
@@ -174,6 +179,10 @@ class Ledger:
             raise
         self._runs[told[0]] = lock
         return told[0]
+
+    def is_open(self, run: str) -> bool:
+        """Whether it was begun here and has not ended."""
+        return run in self._runs
 
     async def end(self, run: str, status: Literal["ok", "incomplete", "interrupted"]) -> None:
         """Sets how a run ended, on disk, and gives its lock back.
@@ -224,9 +233,7 @@ class Ledger:
             raise LedgerError(f"run {run or 'unnamed'} was not begun here (begun: {begun})")
         return run
 
-    def _lock(self, plan_digest: str) -> RunLock | None:
-        if self.path == MEMORY:
-            return None
+    def _lock(self, plan_digest: str) -> RunLock:
         with explained(self.path):
             return RunLock(self.path, plan_digest)
 

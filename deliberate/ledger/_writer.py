@@ -3,8 +3,9 @@
 The event loop never takes a lock: it appends to a deque and rings. A group is written when it has ``GROUP`` records
 (steps: what stands beside them does not count, so that no more calls than that are lost at once), when the oldest of
 them is ``WINDOW_SECONDS`` old, or at once when somebody waits and nothing more is expected (``expected``: steps that
-were looked up, not found, and so are on their way), though not twice within ``PAUSE_SECONDS``. Invariants: ``_done``
-counts what is committed only; the first error ends the thread, and from then on everything is refused with that error.
+were looked up, not found, and so are on their way), though of many such groups only one each ``PAUSE_SECONDS``.
+Invariants: ``_done`` counts what is committed only; the first error ends the thread, and from then on everything is
+refused with that error.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ GROUP = 64
 WINDOW_SECONDS = 0.1
 PAUSE_SECONDS = 0.005
 """Between two groups that were written because somebody waited: under load more of them share a commit."""
+AT_ONCE = 4
+"""Groups in a row without that pause: a panel that is alone waits for the disk and for nothing else."""
 ANCHOR_SECONDS = 1.0
 
 
@@ -68,7 +71,8 @@ class Writer:
         self._closing = False
         self._error: LedgerError | None = None
         self._anchor_due: float | None = None
-        self._anchored = self._committed = time.monotonic()
+        self._anchored = time.monotonic()
+        self._soonest = 0.0  # when a group may be written because somebody waits
         self._bell = threading.Lock()  # held = silent; whoever rings releases it
         self._bell.acquire()
         self._rung = False
@@ -96,7 +100,7 @@ class Writer:
         if self._records - self._taken >= GROUP:
             self._ring()
         elif self._waiters and not self.expected:
-            self._ring(by=self._committed + PAUSE_SECONDS)
+            self._ring(by=self._soonest)
         elif len(self._inbox) == 1:
             self._ring(by=self._last_added + WINDOW_SECONDS)
 
@@ -111,7 +115,7 @@ class Writer:
         try:
             if self._done < waiter[0] and self._error is None:
                 if not self.expected:
-                    self._ring(by=self._committed + PAUSE_SECONDS)
+                    self._ring(by=self._soonest)
                 await waiter[1].wait()
             else:
                 await checkpoint()
@@ -178,10 +182,9 @@ class Writer:
                 if self._records - self._taken >= GROUP:
                     return True
                 if self._waiters and not self.expected:
-                    at_once = self._committed + PAUSE_SECONDS
-                    if now >= at_once:
+                    if now >= self._soonest:
                         return True
-                    wake = min(wake, at_once)
+                    wake = min(wake, self._soonest)
             elif self._anchor_due is not None:
                 wake = self._anchor_due
                 if now >= wake:
@@ -211,11 +214,12 @@ class Writer:
             self._rows.connection.execute("COMMIT")
         self._rows.landed()
         self._done += len(group)
-        self._committed = time.monotonic()
+        now = time.monotonic()
+        self._soonest = max(self._soonest, now - AT_ONCE * PAUSE_SECONDS) + PAUSE_SECONDS
         self._inform()
         if self._anchor_due is None:
             self._anchor_due = self._anchored + ANCHOR_SECONDS
-        if time.monotonic() >= self._anchor_due:
+        if now >= self._anchor_due:
             self._write_anchor()
 
     def _write_anchor(self) -> None:
