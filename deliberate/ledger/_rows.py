@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
@@ -27,8 +27,8 @@ DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 SQLValue = str | bytes | int | float | None
 
-_MANY = (64, 16, 4, 1)
-"""Rows a statement: few sizes, so that all of them stay prepared."""
+_MANY = (1, 2, 4, 8, 16, 32, 64)
+"""Rows a statement: few sizes, so that all of them stay prepared; what is too large is filled up with nothing."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -143,17 +143,14 @@ class Rows:
     def _bodies(self, keys: Sequence[str]) -> dict[str, bytes]:
         """The bodies that are there under these keys."""
         found: dict[str, bytes] = {}
-        for start in range(0, len(keys), _MANY[0]):
-            some = keys[start : start + _MANY[0]]
-            rows = min(rows for rows in _MANY if rows >= len(some))
-            found.update(self.connection.execute(_look_up(rows), [*some, *[None] * (rows - len(some))]))
+        for some, rows in _filled(keys, columns=1):
+            found.update(self.connection.execute(_look_up(rows), some))
         return found
 
     def _write_many(self, insert: str, values: list[SQLValue], *, columns: int) -> None:
-        for rows in _MANY:
-            while len(values) >= rows * columns:
-                self.connection.execute(_insert(insert, columns, rows), values[: rows * columns])
-                del values[: rows * columns]
+        for some, rows in _filled(values, columns=columns):
+            self.connection.execute(_insert(insert, columns, rows), some)
+        values.clear()
 
     def blob(self, digest: str, body: bytes) -> None:
         """Appends a blob, unless it is there."""
@@ -209,11 +206,20 @@ class Rows:
             counter += 1
 
 
+def _filled(values: Sequence[SQLValue], *, columns: int) -> Iterator[tuple[list[SQLValue], int]]:
+    """Values for one statement after the other, filled up to a size that stays prepared, and its number of rows."""
+    most = _MANY[-1] * columns
+    for start in range(0, len(values), most):
+        some = [*values[start : start + most]]
+        rows = next(rows for rows in _MANY if rows * columns >= len(some))
+        yield some + [None] * (rows * columns - len(some)), rows
+
+
 @cache
 def _insert(insert: str, columns: int, rows: int) -> str:
-    """A statement for so many rows; always the same text, which the connection finds prepared."""
+    """A statement for up to so many rows; always the same text, which the connection finds prepared."""
     one = f"({', '.join('?' * columns)})"
-    return f"{insert} VALUES {', '.join([one] * rows)}"
+    return f"{insert} SELECT * FROM (VALUES {', '.join([one] * rows)}) WHERE column1 IS NOT NULL"
 
 
 @cache

@@ -3,9 +3,9 @@
 The event loop never takes a lock: it appends to a deque and rings. A group is written when it has ``GROUP`` records
 (steps: what stands beside them does not count, so that no more calls than that are lost at once), when the oldest of
 them is ``WINDOW_SECONDS`` old, or at once when somebody waits and nothing more is expected (``expected``: steps that
-were looked up, not found, and so are on their way), though of many such groups only one each ``PAUSE_SECONDS``.
-Invariants: ``_done`` counts what is committed only; the first error ends the thread, and from then on everything is
-refused with that error.
+were looked up, not found, and so are on their way), after a pause where many waited for the group before. Invariants:
+``_done`` counts what is committed only; the first error ends the thread, and from then on everything is refused with
+that error.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["GROUP", "WINDOW_SECONDS", "Writer"]
 
 GROUP = 64
 WINDOW_SECONDS = 0.1
-PAUSE_SECONDS = 0.005
-"""Between two groups that were written because somebody waited: under load more of them share a commit."""
-AT_ONCE = 4
-"""Groups in a row without that pause: a panel that is alone waits for the disk and for nothing else."""
+PAUSE_SECONDS = 0.001
+MOST_PAUSE_SECONDS = 0.025
+"""Between two groups written because somebody waits, for each other who waited for the first, and at most: under load
+more of them share a commit, and who is alone waits for the disk only."""
 ANCHOR_SECONDS = 1.0
 
 
@@ -215,7 +215,7 @@ class Writer:
         self._rows.landed()
         self._done += len(group)
         now = time.monotonic()
-        self._soonest = max(self._soonest, now - AT_ONCE * PAUSE_SECONDS) + PAUSE_SECONDS
+        self._soonest = now + min(MOST_PAUSE_SECONDS, PAUSE_SECONDS * (len(self._waiters) - 1))
         self._inform()
         if self._anchor_due is None:
             self._anchor_due = self._anchored + ANCHOR_SECONDS
