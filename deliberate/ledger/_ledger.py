@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 import structlog
 from anyio import CancelScope, to_thread
 from anyio.lowlevel import current_token
@@ -72,7 +71,7 @@ class Ledger:
         """The body under a key, committed or queued; None if there is none (fresh: if none was put here)."""
         own = self._own(key)
         body = self._rows.pending.get(own)
-        if body is None and hash(own) in self._rows.known:
+        if body is None and own in self._rows.known:
             body = await self.reader.body(own)
         if body is None:
             self._writer.expected.add(hash(own))
@@ -91,7 +90,7 @@ class Ledger:
             return
         self._writer.add(partial(self._rows.step_with_group, own, kind, body))
         self._rows.pending[own] = body
-        self._rows.known.add(hash(own))
+        self._rows.known.add(own)
 
     def attempted(self, attempt: Attempt) -> None:
         """Queues one attempt.
@@ -99,8 +98,8 @@ class Ledger:
         Raises:
             LedgerError: Nothing can be written any more.
         """
-        told = attempt if attempt.at else msgspec.structs.replace(attempt, at=now())
-        self._writer.add(partial(self._rows.attempt, told, self._own(attempt.key)), beside=True)
+        own = self._own(attempt.key)
+        self._writer.add(partial(self._rows.attempt, attempt, own, at=attempt.at or now()), beside=True)
 
     def place(self, path: str, key: Key, *, absent: Absent | None = None, run: str | None = None) -> None:
         """Queues where in a run a key was used; an absence of ours stands here, never under the key.

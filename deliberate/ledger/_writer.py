@@ -90,8 +90,8 @@ class Writer:
         Raises:
             LedgerError: Nothing can be written any more.
         """
-        self.raise_if_broken()
-        if self._closing:
+        if self._error is not None or self._closing:
+            self.raise_if_broken()
             raise LedgerError(f"ledger {self._path} is closed")
         self._inbox.append(append)
         self._added += 1

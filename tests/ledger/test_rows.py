@@ -44,8 +44,8 @@ def test_what_is_known_is_learnt_from_what_is_there() -> None:
         for key in "abc":
             rows.step(key, "Answer", b"")
         later.catch_up()
-        assert later.known == {hash(key) for key in "abc"}
+        assert [key for key in "abcd" if key in later.known] == ["a", "b", "c"]
         again = Rows(connection)
-        assert again.known == set()
+        assert not [key for key in "abcd" if key in again.known]
         again.learn_keys()
-        assert again.known == later.known
+        assert [key for key in "abcd" if key in again.known] == ["a", "b", "c"]
