@@ -28,15 +28,21 @@ from deliberate.ledger._errors import explain
 from deliberate.ledger._rows import Rows
 from deliberate.ledger._schema import MEMORY, undo
 
-__all__ = ["GROUP", "WINDOW_SECONDS", "Writer"]
+__all__ = ["GROUP", "WINDOW_SECONDS", "Writer", "pause_seconds"]
 
 GROUP = 64
 WINDOW_SECONDS = 0.1
 PAUSE_SECONDS = 0.001
 MOST_PAUSE_SECONDS = 0.025
-"""Between two groups written because somebody waits, for each other who waited for the first, and at most: under load
-more of them share a commit, and who is alone waits for the disk only."""
 ANCHOR_SECONDS = 1.0
+
+
+def pause_seconds(waited: int) -> float:
+    """How long after a group for which so many waited the next one may be written because somebody waits.
+
+    Under load more of them share a commit that way; who is alone waits for the disk only.
+    """
+    return min(MOST_PAUSE_SECONDS, PAUSE_SECONDS * max(0, waited - 1))
 
 
 class Writer:
@@ -215,7 +221,7 @@ class Writer:
         self._rows.landed()
         self._done += len(group)
         now = time.monotonic()
-        self._soonest = now + min(MOST_PAUSE_SECONDS, PAUSE_SECONDS * (len(self._waiters) - 1))
+        self._soonest = now + pause_seconds(len(self._waiters))
         self._inform()
         if self._anchor_due is None:
             self._anchor_due = self._anchored + ANCHOR_SECONDS

@@ -94,6 +94,17 @@ async def test_the_result_and_its_case_are_in_the_ledger(library: Library, ledge
     assert msgspec.json.decode(case.body or b"", type=Case) == CASE
 
 
+async def test_a_result_and_the_end_of_its_run_are_one_commit(library: Library, ledger: Path) -> None:
+    said: list[str] = []
+    async with Session(ledger=ledger, library=library, env={}) as session:
+        session.ledger._rows.connection.set_trace_callback(said.append)  # noqa: SLF001  what was committed with what
+        await session.evaluate(CASE, PANEL)
+    commits = "\n".join(said).split("COMMIT")
+    (last,) = (commit for commit in commits if "UPDATE run SET status" in commit)
+    assert "INSERT INTO step" in last
+    assert "Evaluation" in last
+
+
 async def test_events_tell_what_happened_in_order(library: Library) -> None:
     heard: list[Event] = []
     async with Session(ledger=":memory:", library=library, env={}, on_event=heard.append) as session:

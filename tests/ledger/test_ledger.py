@@ -345,6 +345,16 @@ async def test_a_run_is_begun_once_at_a_time(place: Path) -> None:
     assert not list(place.parent.glob("*.lock"))
 
 
+async def test_a_run_of_a_name_that_nobody_else_has_takes_no_lock(place: Path) -> None:
+    async with open_ledger(place) as ledger:
+        run = await ledger.begin("plan of this process", {}, alone=False)
+        assert not list(place.parent.glob("*.lock"))
+        assert ledger.is_open(run)
+        await ledger.end(run, "ok")
+        assert not ledger.is_open(run)
+        assert (await ledger.reader.run(run)).status == "ok"
+
+
 async def test_a_run_that_cannot_be_begun_leaves_no_lock(place: Path) -> None:
     async with open_ledger(place) as ledger:
         with anyio.CancelScope() as scope:

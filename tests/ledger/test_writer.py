@@ -13,7 +13,7 @@ from deliberate.errors import LedgerError
 from deliberate.ledger import open_ledger, verify
 from deliberate.ledger._rows import Rows
 from deliberate.ledger._schema import connect
-from deliberate.ledger._writer import GROUP, WINDOW_SECONDS, Writer
+from deliberate.ledger._writer import GROUP, WINDOW_SECONDS, Writer, pause_seconds
 from deliberate.types import Key
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +37,12 @@ async def test_records_that_come_together_are_committed_together(place: Path) ->
 async def test_the_window_is_what_was_decided() -> None:
     assert 0.1 <= WINDOW_SECONDS <= 0.2
     assert GROUP == 64
+
+
+def test_who_waits_alone_waits_for_the_disk_only_and_many_share_a_commit() -> None:
+    assert pause_seconds(0) == pause_seconds(1) == 0.0
+    assert 0.0 < pause_seconds(2) < pause_seconds(10) < WINDOW_SECONDS
+    assert pause_seconds(100) == pause_seconds(10_000) < WINDOW_SECONDS
 
 
 async def test_those_who_wait_for_an_error_are_all_told(place: Path) -> None:
