@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from deliberate.library._effects import write_effects
     from deliberate.library._examples import BEGUN_OUTPUT, Example, read_examples
+    from deliberate.library._filed import APPROVED, NotAnEvaluator, pinned_name
     from deliberate.library._library import Library
     from deliberate.library._lint import Remark, lint
     from deliberate.library._places import SOURCES, bundled, home_folder
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from deliberate.library.dialects import KAPSO, codebolt_part, kapso_spec
     from deliberate.library.panels import read_panel
     from deliberate.library.plans import LoadedPlan, plan_schema, read_plan
-    from deliberate.library.rubrics import APPROVED, NotAnEvaluator, pinned_name, read_rubric, read_source
+    from deliberate.library.rubrics import read_rubric, read_source
     from deliberate.library.suites import LoadedSuite, read_suite
 
 __all__ = [
@@ -92,6 +93,7 @@ __getattr__, __dir__ = on_first_use(
         ),
         "deliberate.library._effects": ("write_effects",),
         "deliberate.library._examples": ("BEGUN_OUTPUT", "Example", "read_examples"),
+        "deliberate.library._filed": ("APPROVED", "NotAnEvaluator", "pinned_name"),
         "deliberate.library._library": ("Library",),
         "deliberate.library._lint": ("Remark", "lint"),
         "deliberate.library._places": ("SOURCES", "bundled", "home_folder"),
@@ -101,7 +103,7 @@ __getattr__, __dir__ = on_first_use(
         "deliberate.library.dialects": ("KAPSO", "codebolt_part", "kapso_spec"),
         "deliberate.library.panels": ("read_panel",),
         "deliberate.library.plans": ("LoadedPlan", "plan_schema", "read_plan"),
-        "deliberate.library.rubrics": ("APPROVED", "NotAnEvaluator", "pinned_name", "read_rubric", "read_source"),
+        "deliberate.library.rubrics": ("read_rubric", "read_source"),
         "deliberate.library.suites": ("LoadedSuite", "read_suite"),
     },
 )

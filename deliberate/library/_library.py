@@ -5,21 +5,34 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from deliberate.errors import ConfigError, RubricError, UnknownName
 from deliberate.library._effects import read_effects
+from deliberate.library._filed import (
+    APPROVED,
+    PANEL_SUFFIX,
+    NotAnEvaluator,
+    card_files,
+    is_approved,
+    panel_files,
+    pinned_name,
+    rubric_files,
+)
 from deliberate.library._files import names_a_path, path_of
 from deliberate.library._places import Shelf, card_shelves, home_folder, panel_shelves, rubric_shelves
 from deliberate.library._select import select, surroundings
-from deliberate.library.agents import Card, card_files, judge_of, read_card
-from deliberate.library.panels import SUFFIX, panel_files, read_panel
-from deliberate.library.plans import LoadedPlan, read_plan
-from deliberate.library.rubrics import APPROVED, NotAnEvaluator, is_approved, pinned_name, read_rubric, rubric_files
 from deliberate.types import Case, Choice, Judge, Panel, Rubric
 
+if TYPE_CHECKING:
+    from deliberate.library.agents import Card
+    from deliberate.library.plans import LoadedPlan
+
 __all__ = ["Library"]
+
+# Readers are imported where something is read: they need pydantic, and many a program has no document.
 
 
 class Library:
@@ -61,6 +74,8 @@ class Library:
             RubricError: Its files cannot be read.
         """
         if names_a_path(name):
+            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  as above
+
             found = read_rubric(path_of(name))
             self._named[pinned_name(found)] = found
             return found
@@ -150,6 +165,8 @@ class Library:
             AgentCardError: It cannot be read.
         """
         if names_a_path(name):
+            from deliberate.library.agents import read_card  # noqa: PLC0415  as above
+
             return read_card(path_of(name))
         files = self._card_files()
         if name not in files:
@@ -171,6 +188,8 @@ class Library:
             UnknownName: There is no such card.
             ConfigError: It cannot be read, or neither it nor ``model`` names a model.
         """
+        from deliberate.library.agents import judge_of  # noqa: PLC0415  as above
+
         if (name, model) not in self._judges:  # every case asks for its agent: no look at the disk then
             card = self.card(name, where=where)
             asked = card.model or model
@@ -185,7 +204,7 @@ class Library:
         """The agent cards, by name; of several of one name, the one in the highest source."""
         found = [self._card_in(*place) for _, place in sorted(self._card_files().items())]
         self._tell()
-        return tuple(one for one in found if isinstance(one, Card))
+        return tuple(one for one in found if not isinstance(one, ConfigError))
 
     def panel(self, name: str, *, model: str | None = None) -> Panel:
         """The panel of that name in the highest source that has one, or in that file.
@@ -198,11 +217,13 @@ class Library:
             UnknownName: There is none, or it names something that does not exist.
             ConfigError: It cannot be read, or could never decide.
         """
+        from deliberate.library.panels import read_panel  # noqa: PLC0415  as above
+
         if names_a_path(name):
             return read_panel(path_of(name), documents=self, model=model)
         files = self._panel_files()
         if name not in files:
-            raise UnknownName("panel", name, files, hint=f"or give the path of a {SUFFIX} file")
+            raise UnknownName("panel", name, files, hint=f"or give the path of a {PANEL_SUFFIX} file")
         shelf, path = files[name]
         return read_panel(path, documents=self, model=model, links=shelf.links)
 
@@ -217,6 +238,8 @@ class Library:
             UnknownName: It names an evaluator, rule or part that does not exist.
             ConfigError: It cannot be read.
         """
+        from deliberate.library.plans import read_plan  # noqa: PLC0415  as above
+
         return read_plan(path_of(path), own=own)
 
     def problems(self) -> tuple[ConfigError, ...]:
@@ -259,6 +282,8 @@ class Library:
 
     def _rubric_in(self, shelf: Shelf, path: Path) -> Rubric | RubricError:
         if path not in self._rubrics:
+            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  as above
+
             try:
                 self._rubrics[path] = read_rubric(path, source=shelf.source, links=shelf.links)
             except RubricError as error:
@@ -281,6 +306,8 @@ class Library:
 
     def _card_in(self, shelf: Shelf, path: Path) -> Card | ConfigError:
         if path not in self._cards:
+            from deliberate.library.agents import read_card  # noqa: PLC0415  as above
+
             try:
                 self._cards[path] = read_card(path, source=shelf.source, links=shelf.links)
             except ConfigError as error:
@@ -301,7 +328,7 @@ class Library:
         found: dict[str, tuple[Shelf, Path]] = {}
         for shelf in panel_shelves(home=self.home, workspace=self.workspace, extra=self.extra):
             for path in panel_files(shelf.folder):
-                found.setdefault(path.name.removesuffix(SUFFIX), (shelf, path))
+                found.setdefault(path.name.removesuffix(PANEL_SUFFIX), (shelf, path))
         return found
 
 

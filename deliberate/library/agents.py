@@ -8,12 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from deliberate.errors import AgentCardError
-from deliberate.library._files import listed, read_text
+from deliberate.library._files import read_text
 from deliberate.library._frontmatter import parse_front_matter
 from deliberate.library._yaml import Label, Model, Name, Words, Written
 from deliberate.types import Judge, Record
 
-__all__ = ["Card", "card_files", "judge_of", "read_card"]
+__all__ = ["Card", "judge_of", "read_card"]
 
 
 class Card(Record, frozen=True, kw_only=True):
@@ -42,11 +42,6 @@ class _Front(Written):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.1
     max_tokens: Annotated[int, Field(ge=1)] = 2000
     weight: Annotated[float, Field(ge=0)] = 1.0
-
-
-def card_files(folder: Path) -> tuple[Path, ...]:
-    """The files of agent cards in a folder, sorted; a README is none."""
-    return tuple(path for path in listed(folder) if path.suffix == ".md" and path.name != "README.md")
 
 
 def read_card(path: Path, *, source: str = "path", links: bool = False) -> Card:

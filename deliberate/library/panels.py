@@ -13,17 +13,15 @@ from pydantic import BeforeValidator, Field
 
 from deliberate import plugins
 from deliberate.errors import UnknownName
-from deliberate.library._files import listed, names_a_path, path_of
+from deliberate.library._filed import PANEL_SUFFIX, pinned_name
+from deliberate.library._files import names_a_path, path_of
 from deliberate.library._yaml import Document, Format, Label, Model, Name, Words, Written, load_file
 from deliberate.library.agents import Card, judge_of
-from deliberate.library.rubrics import pinned_name
 from deliberate.protocols import protocol_of
 from deliberate.tallies import BRACKET_SCORES, TIE_POLICIES
 from deliberate.types import Duty, Judge, Panel, Param, Rubric, Rules, Seat, Spec, Spend
 
-__all__ = ["SUFFIX", "Documents", "panel_files", "read_panel"]
-
-SUFFIX = ".panel.yaml"
+__all__ = ["Documents", "read_panel"]
 
 _Weight = Annotated[float, Field(ge=0)]
 _FEW = ("majority", "all")
@@ -118,7 +116,7 @@ def read_panel(path: Path, *, documents: Documents, model: str | None = None, li
         protocol = Spec(type=written.protocol.type, params=written.protocol.params)
     protocol_of(protocol, where=document.where("protocol"))
     panel = Panel(
-        name=written.name or path.name.removesuffix(SUFFIX).removesuffix(".yaml").removesuffix(".yml"),
+        name=written.name or path.name.removesuffix(PANEL_SUFFIX).removesuffix(".yaml").removesuffix(".yml"),
         seats=_seats(written, document, path.parent, documents, model),
         rubric=rubric,
         criteria=written.criteria or "",
@@ -248,11 +246,6 @@ def _check(panel: Panel, document: Document) -> None:
             expected=f"at most {len(kin)}",
             hint="seat another family, or state it: family: NAME",
         )
-
-
-def panel_files(folder: Path) -> tuple[Path, ...]:
-    """The files of panels in a folder, sorted."""
-    return tuple(path for path in listed(folder) if path.name.endswith(SUFFIX) and path.name != SUFFIX)
 
 
 def _with_listed_seats(document: Document) -> Document:

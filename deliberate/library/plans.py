@@ -15,10 +15,10 @@ from pydantic import BeforeValidator, Field
 
 from deliberate import plugins
 from deliberate.errors import UnknownName
+from deliberate.library._filed import PANEL_SUFFIX
 from deliberate.library._files import names_a_path, path_of
 from deliberate.library._yaml import Document, Format, Name, Words, Written, load_file
 from deliberate.library.dialects import codebolt_part, kapso_spec
-from deliberate.library.panels import SUFFIX
 from deliberate.types import Bracket, Gate, Panel, Plan, PlanPart, Record, Spec, bracket_named
 
 __all__ = ["LoadedPlan", "Require", "plan_schema", "read_plan", "stated"]
@@ -55,7 +55,7 @@ class LoadedPlan(Record, frozen=True, kw_only=True):
         def find(name: str) -> Panel:
             if names_a_path(name):
                 return library.panel(str(path_of(name, beside=self.folder)))
-            beside = self.folder / f"{name}{SUFFIX}"
+            beside = self.folder / f"{name}{PANEL_SUFFIX}"
             return library.panel(str(beside) if beside.is_file() else name)
 
         return find

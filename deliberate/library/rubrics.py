@@ -20,35 +20,22 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from deliberate.errors import ConfigError, RubricError
-from deliberate.library._files import listed, read_text
+from deliberate.errors import RubricError
+from deliberate.library._filed import RUBRIC_FILE, RUBRIC_SUFFIX, NotAnEvaluator
+from deliberate.library._files import read_text
 from deliberate.library._frontmatter import parse_front_matter
 from deliberate.library._yaml import Document, FreeName, Label, SkillName, Words, Written, load_file
 from deliberate.types import Dimension, Record, Rubric, SeverityMode, is_expression, same_name
 
 __all__ = [
-    "APPROVED",
     "KNOWN_METADATA",
-    "NotAnEvaluator",
     "Source",
-    "is_approved",
-    "pinned_name",
     "read_rubric",
     "read_source",
-    "rubric_files",
 ]
 
-_FILE = "SKILL.md"
-_SUFFIX = ".SKILL.md"
 _SHEET = "rubric.yaml"
-APPROVED = "approved"
-"""The file that holds the digest of a proposed rubric which may be used."""
-
 _EXACT = 1e-6
-
-
-class NotAnEvaluator(RubricError):
-    """A SKILL.md of another kind: a skill for doing a task, not for judging one."""
 
 
 class _Dimension(Written):
@@ -139,17 +126,6 @@ class Source(Record, frozen=True, kw_only=True):
     version: str = "1"
 
 
-def rubric_files(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """The rubrics that lie in a folder, as (name they go by, file): ``<name>/SKILL.md`` and ``<name>.SKILL.md``."""
-    found: list[tuple[str, Path]] = []
-    for child in listed(folder):
-        if child.name.endswith(_SUFFIX) and child.name != _SUFFIX:
-            found.append((child.name.removesuffix(_SUFFIX), child))
-        elif os.path.lexists(child / _FILE):
-            found.append((child.name, child / _FILE))
-    return tuple(found)
-
-
 def read_rubric(path: Path, *, source: str = "path", links: bool = False) -> Rubric:
     """The rubric in a folder or SKILL.md file, in either form.
 
@@ -167,8 +143,8 @@ def read_rubric(path: Path, *, source: str = "path", links: bool = False) -> Rub
 
 def read_source(path: Path, *, source: str = "path", links: bool = False) -> Source:
     """The rubric as ``read_rubric`` gives it, with the documents it was read from (and its errors)."""
-    file = path / _FILE if path.is_dir() else path
-    if not links and file.name == _FILE and file.parent.is_symlink():
+    file = path / RUBRIC_FILE if path.is_dir() else path
+    if not links and file.name == RUBRIC_FILE and file.parent.is_symlink():
         raise RubricError("is a symbolic link", where=str(file.parent), expected="a folder")
     document, halves = parse_front_matter(
         read_text(file, error=RubricError, links=links), file=str(file), error=RubricError
@@ -217,22 +193,6 @@ def _rubric(front: _Skill | _OneFile, sheet: _Sheet, *, body: str, source: str) 
         eligibility=_eligibility(sheet),
         source=source,
     )
-
-
-def is_approved(file: Path, rubric: Rubric) -> bool:
-    """Whether a proposed rubric was approved as it stands: the file ``approved`` beside it holds its digest.
-
-    A proposal that was changed after its approval is not approved.
-    """
-    try:
-        return read_text(file.parent / APPROVED).split()[:1] == [rubric.digest]
-    except ConfigError:
-        return False
-
-
-def pinned_name(rubric: Rubric) -> str:
-    """The name that stands for just this content, wherever it lies: ``code-review@1a2b3c4d5e6f``."""
-    return f"{rubric.name}@{rubric.digest[:12]}"
 
 
 _Parts = tuple[_Skill | _OneFile, _Sheet, Document, tuple[str, ...]]
@@ -292,9 +252,9 @@ def _of_another_kind(document: Document, kind: str, *path: str) -> NotAnEvaluato
 
 def _called(file: Path) -> str:
     """The name a file's place gives; "" where it gives none."""
-    if file.name == _FILE:
+    if file.name == RUBRIC_FILE:
         return file.absolute().parent.name
-    return file.name.removesuffix(_SUFFIX) if file.name.endswith(_SUFFIX) else ""
+    return file.name.removesuffix(RUBRIC_SUFFIX) if file.name.endswith(RUBRIC_SUFFIX) else ""
 
 
 def _check(sheet: _Sheet, document: Document, prefix: Sequence[str]) -> None:

@@ -14,8 +14,7 @@ from deliberate import Case, Panel, Session, combine
 from deliberate.errors import EvaluatorError, RefusedError, RubricError
 from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script
 from deliberate.evaluators._base import measured
-from deliberate.library import Library
-from deliberate.library.rubrics import NotAnEvaluator, read_rubric
+from deliberate.library import Library, NotAnEvaluator, read_rubric
 from deliberate.providers._base import Request, Response
 from deliberate.providers.scripted import Scripted
 from deliberate.runtime import Runtime

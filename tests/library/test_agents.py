@@ -9,7 +9,7 @@ import pytest
 
 from deliberate.errors import AgentCardError
 from deliberate.library import Card, bundled, judge_of, read_card
-from deliberate.library.agents import card_files
+from deliberate.library._filed import card_files
 from deliberate.types import Judge
 
 CARD = """\

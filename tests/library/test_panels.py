@@ -10,7 +10,7 @@ import pytest
 
 from deliberate.errors import AgentCardError, ConfigError, RubricError, UnknownName
 from deliberate.library import Library, bundled, pinned_name, read_panel, read_rubric
-from deliberate.library.panels import panel_files
+from deliberate.library._filed import panel_files
 from deliberate.types import Judge, Panel, Rules, Seat, Spec, laid_out
 
 Write = Callable[[str, str], Path]

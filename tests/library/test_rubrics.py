@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deliberate.errors import RubricError
 from deliberate.library import NotAnEvaluator, bundled, pinned_name, read_rubric
-from deliberate.library.rubrics import is_approved, rubric_files
+from deliberate.library._filed import is_approved, rubric_files
 from deliberate.types import Dimension, Rubric
 
 FINANCE = """\
