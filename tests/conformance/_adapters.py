@@ -1,6 +1,6 @@
 """One small adapter a kind of case: it renames and rescales, runs what we have, and tells what it saw.
 
-No adapter knows a case by its id. What a case needs and we have not got is ``Missing``, by name.
+No adapter knows a case by its id. What of a case none can run is ``Missing``, by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from deliberate import Case, Panel, Session, combine
 from deliberate.errors import EvaluatorError, RefusedError, RubricError
-from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script
+from deliberate.evaluators import Contains, Evaluator, Exact, Regex, Script, default_of
 from deliberate.evaluators._base import measured
 from deliberate.library import Library, NotAnEvaluator, read_rubric
 from deliberate.providers._base import Request, Response
@@ -32,13 +32,10 @@ from deliberate.types import (
 )
 from tests.conformance._cases import Missing, Observed
 
-__all__ = ["ADAPTERS", "LATER", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
+__all__ = ["ADAPTERS", "Adapter", "Input", "OneRubric", "judged", "needs", "seen"]
 
 Input = Mapping[str, Any]
 Adapter = Callable[[Input, Path], Awaitable[Observed]]
-
-LATER: Mapping[str, str] = {}
-"""Kinds whose evaluator or verb comes with a later step."""
 
 
 async def judged(
@@ -230,12 +227,8 @@ class OneRubric(Library):
         return self._rubric
 
 
-async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # noqa: ARG001
-    for evidence, evaluator in (("tests", "test_runner"), ("lint", "static_analysis")):
-        if evidence in given:
-            msg = f"evaluator {evaluator}"
-            raise Missing(msg)
-    needs(given, ("dimensions", "findings"), of="evaluation_from_judgement")
+async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:
+    needs(given, ("dimensions", "findings", "tests", "lint"), of="evaluation_from_judgement")
     dimensions: Sequence[Input] = given["dimensions"]
     rubric = Rubric(
         name="given",
@@ -245,19 +238,43 @@ async def evaluation_from_judgement(given: Input, folder: Path) -> Observed:  # 
     findings = [{"dimension": "", "description": "", **finding} for finding in given["findings"]]
     scores = {one["name"]: one["judged"] for one in dimensions}
     reply = json.dumps({"reasoning": "R", "findings": findings, "suggestion": "", "dimensions": scores})
+    evidence = "tests" in given or "lint" in given
+    if evidence:
+        project(folder, tests=given.get("tests"), lint=given.get("lint"))
     panel = Panel.of("scripted/judge", rubric="given")
-    found = await judged(panel, output="O", provider=Scripted(lambda _: reply), library=OneRubric(rubric))
-    ballots = [] if found.verdict is None else [vote.ballot for vote in found.verdict.votes if vote.ballot is not None]
+    found = await judged(
+        default_of(panel) if evidence else panel,
+        output="O",
+        provider=Scripted(lambda _: reply),
+        library=OneRubric(rubric),
+        workspace=folder if evidence else None,
+    )
+    verdicts = [one.verdict for one in (found, *(part.evaluation for part in found.parts)) if one.verdict is not None]
+    ballots = [vote.ballot for verdict in verdicts for vote in verdict.votes if vote.ballot is not None]
     told = [
         {"severity": one.severity.capitalize(), "dimension": one.dimension, "title": one.title}
         for one in found.findings
     ]
+    parts = {part.name: part.evaluation.normalized for part in found.parts if part.name != "judge"}
     return {
         **seen(found, of=1.0),
-        "dimension": {one.dimension: one.adjusted / 100.0 for one in found.dimensions},
+        "dimension": {one.dimension: one.adjusted / 100.0 for one in found.dimensions} | parts,
         "findings": told,
         "idempotent": all(adjusted_ballot(ballot) == ballot for ballot in ballots),
     }
+
+
+def project(folder: Path, *, tests: Input | None, lint: Input | None) -> None:
+    """A project whose tests and linter say what a case says they said."""
+    if tests is not None:
+        names = [f"test_passes_{at}" for at in range(tests["passed"])]
+        fails = tests.get("failures") or [f"test_fails_{at}" for at in range(tests["failed"])]
+        lines = [f"def {name}() -> None:\n    assert len('x') == {1 + (name in fails)}\n" for name in (*names, *fails)]
+        (folder / "test_it.py").write_text("\n\n".join(lines), encoding="utf-8")
+    if lint is not None:
+        assert not lint["warnings"]
+        (folder / "pyproject.toml").write_text("[tool.ruff]\n", encoding="utf-8")
+        (folder / "it.py").write_text("".join(f"print(name_{at})\n" for at in range(lint["errors"])), encoding="utf-8")
 
 
 def document(rubric: Rubric) -> Observed:

@@ -23,7 +23,7 @@ Observed = Mapping[str, Any]
 
 
 class Missing(Exception):
-    """What we have not got, by the name of the evaluator or verb that will bring it."""
+    """What of a case no adapter can run, or no rule can check."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
