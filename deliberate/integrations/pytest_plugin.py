@@ -120,8 +120,8 @@ class Panels:
     def _check(self, said: dict[str, Any]) -> None:
         """Whether every word means something: a gate that is misspelt would never fail."""
         __tracebackhide__ = True
-        from deliberate.errors import ConfigError, UnknownName  # noqa: PLC0415  same
-        from deliberate.types import Evaluation, check_bounds, required_bracket  # noqa: PLC0415  same
+        from deliberate.errors import ConfigError, UnknownName  # noqa: PLC0415  inert until used
+        from deliberate.types import Evaluation, check_bounds, required_bracket  # noqa: PLC0415  inert until used
 
         known = (*_PANEL, *_GATES, "reference")
         for name in said:

@@ -221,12 +221,12 @@ def _filled(values: Sequence[SQLValue], *, columns: int) -> Iterator[tuple[list[
 def _insert(insert: str, columns: int, rows: int) -> str:
     """A statement for up to so many rows; always the same text, which the connection finds prepared."""
     one = f"({', '.join('?' * columns)})"
-    return f"{insert} SELECT * FROM (VALUES {', '.join([one] * rows)}) WHERE column1 IS NOT NULL"  # noqa: S608  only marks
+    return f"{insert} SELECT * FROM (VALUES {', '.join([one] * rows)}) WHERE column1 IS NOT NULL"  # noqa: S608  of question marks only
 
 
 @cache
 def _look_up(rows: int) -> str:
-    return f"SELECT key, body FROM step WHERE key IN ({', '.join('?' * rows)})"  # noqa: S608  only marks
+    return f"SELECT key, body FROM step WHERE key IN ({', '.join('?' * rows)})"  # noqa: S608  of question marks only
 
 
 def _text(text: str) -> str:

@@ -74,7 +74,7 @@ class Library:
             RubricError: Its files cannot be read.
         """
         if names_a_path(name):
-            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  as above
+            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  needs pydantic
 
             found = read_rubric(path_of(name))
             self._named[pinned_name(found)] = found
@@ -165,7 +165,7 @@ class Library:
             AgentCardError: It cannot be read.
         """
         if names_a_path(name):
-            from deliberate.library.agents import read_card  # noqa: PLC0415  as above
+            from deliberate.library.agents import read_card  # noqa: PLC0415  needs pydantic
 
             return read_card(path_of(name))
         files = self._card_files()
@@ -188,7 +188,7 @@ class Library:
             UnknownName: There is no such card.
             ConfigError: It cannot be read, or neither it nor ``model`` names a model.
         """
-        from deliberate.library.agents import judge_of  # noqa: PLC0415  as above
+        from deliberate.library.agents import judge_of  # noqa: PLC0415  needs pydantic
 
         if (name, model) not in self._judges:  # every case asks for its agent: no look at the disk then
             card = self.card(name, where=where)
@@ -217,7 +217,7 @@ class Library:
             UnknownName: There is none, or it names something that does not exist.
             ConfigError: It cannot be read, or could never decide.
         """
-        from deliberate.library.panels import read_panel  # noqa: PLC0415  as above
+        from deliberate.library.panels import read_panel  # noqa: PLC0415  needs pydantic
 
         if names_a_path(name):
             return read_panel(path_of(name), documents=self, model=model)
@@ -238,7 +238,7 @@ class Library:
             UnknownName: It names an evaluator, rule or part that does not exist.
             ConfigError: It cannot be read.
         """
-        from deliberate.library.plans import read_plan  # noqa: PLC0415  as above
+        from deliberate.library.plans import read_plan  # noqa: PLC0415  needs pydantic
 
         return read_plan(path_of(path), own=own)
 
@@ -282,7 +282,7 @@ class Library:
 
     def _rubric_in(self, shelf: Shelf, path: Path) -> Rubric | RubricError:
         if path not in self._rubrics:
-            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  as above
+            from deliberate.library.rubrics import read_rubric  # noqa: PLC0415  needs pydantic
 
             try:
                 self._rubrics[path] = read_rubric(path, source=shelf.source, links=shelf.links)
@@ -306,7 +306,7 @@ class Library:
 
     def _card_in(self, shelf: Shelf, path: Path) -> Card | ConfigError:
         if path not in self._cards:
-            from deliberate.library.agents import read_card  # noqa: PLC0415  as above
+            from deliberate.library.agents import read_card  # noqa: PLC0415  needs pydantic
 
             try:
                 self._cards[path] = read_card(path, source=shelf.source, links=shelf.links)
